@@ -77,7 +77,7 @@ def python(*arguments: str, stdin: str) -> subprocess.CompletedProcess[str]:
 def test_it_runs_both_says_so_and_ctrl_c_stops_it(up: Run, tmp_path: Path) -> None:
     one = up("--store", f"{tmp_path}/data")
     ports = one.ports()
-    assert set(ports) == {"nameserver", "broker", "metrics"}
+    assert set(ports) == {"nameserver", "broker", "gRPC", "metrics"}
     assert masters(ports["nameserver"]) == {"broker-a": f"127.0.0.1:{ports['broker']}"}
     said = one.until(LAST)
     status, stdout, stderr = one.stop(signal.SIGINT)

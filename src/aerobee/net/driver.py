@@ -6,6 +6,8 @@ once.
 
 A tick comes a few milliseconds after whatever happened, and at once after `tick_soon`. In between,
 a service that says for how long it has nothing to do is left alone for so long.
+
+Imports more than 15 modules because all kinds of connections of a service meet here.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ from typing import cast
 from aerobee.errors import LocalProtocolError
 from aerobee.net.channel import Channel
 from aerobee.net.dialer import Dialer
+from aerobee.net.http2_channel import Http2Channels
 from aerobee.net.replica_channel import ReplicaLinks
 from aerobee.net.round import Round
 from aerobee.net.tls_door import TlsDoor
@@ -27,12 +30,15 @@ from aerobee.net.tls_peers import refusal_of_link
 from aerobee.net.tls_state import TlsState
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.replica_link import LinkedService
+from aerobee.ports.rpc import CalledService
 from aerobee.ports.service import (
+    CallWrite,
     ChannelId,
     CloseChannel,
     CloseLink,
     Dial,
     Effects,
+    EndCall,
     EndingService,
     FastService,
     LinkWrite,
@@ -103,6 +109,7 @@ class Driver:
         self._doors: list[TlsDoor] = []
         self._dialer = Dialer(self._answered, limits, self._outgoing)
         self._links = self._links_of(service)
+        self._calls = self._calls_of(service)
         self._servers: list[asyncio.Server] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._failed: Failed = _unheard
@@ -121,6 +128,12 @@ class Driver:
     def _outgoing(self) -> SSLContext | None:
         return None if self._tls is None else self._tls.outgoing
 
+    def _calls_of(self, service: Service) -> Http2Channels | None:
+        rpc = cast(CalledService, service).rpc if hasattr(service, "rpc") else None
+        if rpc is None:
+            return None
+        return Http2Channels(rpc, self._round, self.now, self._carry_out, self._has_room)
+
     # Starting and stopping.
 
     async def start(
@@ -128,10 +141,12 @@ class Driver:
         sockets: Sequence[socket.socket],
         failed: Failed,
         ha_sockets: Sequence[socket.socket] = (),
+        grpc_sockets: Sequence[socket.socket] = (),
     ) -> None:
         """Accept connections on bound sockets, which are the driver's from now on, and tick.
         `failed` is told if a tick cannot be done: nothing of the service can be relied on then.
-        HA links are accepted on `ha_sockets`, if the service has links."""
+        HA links are accepted on `ha_sockets`, if the service has links; gRPC on `grpc_sockets`, if
+        it answers calls."""
         loop = asyncio.get_running_loop()
         factory = self._entrance(cast(Accept, self._make_channel), is_for_links=False)
         for bound in sockets:
@@ -142,6 +157,10 @@ class Driver:
             else:
                 accept = self._entrance(self._links.accept, is_for_links=True)
                 self._servers.append(await loop.create_server(accept, sock=bound, backlog=BACKLOG))
+        for bound in grpc_sockets:
+            assert self._calls is not None  # the port is bound only where calls are answered
+            call = self._entrance(cast(Accept, self._calls.accept), is_for_links=False)
+            self._servers.append(await loop.create_server(call, sock=bound, backlog=BACKLOG))
         self._loop = loop
         self._failed = failed
         self._checked_ms = self.now().monotonic_ms
@@ -173,6 +192,8 @@ class Driver:
             door.close()
         for channel in self._channels.values():
             channel.stop_reading()
+        if self._calls is not None:
+            self._calls.stop_reading()
         if self._ending is not None:
             try:
                 self._carry_out(self._ending.stop(self.now()))
@@ -184,19 +205,27 @@ class Driver:
             self._timer.cancel()
         if self._links is not None:
             self._links.stop()
+        if self._calls is not None:
+            self._calls.stop()
         for channel in list(self._channels.values()):
             channel.close()
         await self._dialer.close()
         try:
             async with asyncio.timeout(STOP_SECONDS_MAX):
-                while self._channels or (self._links is not None and self._links.count()):
+                while self.connections() or (self._links is not None and self._links.count()):
                     await asyncio.sleep(TICK_SECONDS)
         except TimeoutError:
             for channel in list(self._channels.values()):
                 channel.abort()
+            if self._calls is not None:
+                self._calls.abort()
 
     def connections(self) -> int:
-        return len(self._channels)
+        """The number of clients' connections, of both protocols."""
+        return len(self._channels) + (0 if self._calls is None else self._calls.count())
+
+    def _has_room(self) -> bool:
+        return not self._is_stopping and self.connections() < self._connections_max
 
     # Ticks.
 
@@ -251,6 +280,8 @@ class Driver:
                 channel.abort()
             elif now.monotonic_ms - channel.last_read_ms > IDLE_MS_MAX:
                 channel.close()
+        if self._calls is not None:
+            self._calls.drop_idle(now)
 
     # From channels.
 
@@ -263,7 +294,7 @@ class Driver:
             # Accepted by the loop before the listening socket was closed: the client tries again.
             channel.abort()
             return
-        if len(self._channels) >= self._connections_max:
+        if not self._has_room():
             _log.warning("too many connections: one is refused", extra={"peer": str(peer)})
             channel.abort()
             return
@@ -317,6 +348,9 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write([frames])
+                case CallWrite() | EndCall():
+                    if self._calls is not None:
+                        self._calls.carry_out(effect)
                 case LinkWrite() | ReadLink() | OpenLink() | CloseLink():
                     if self._links is not None:
                         self._links.carry_out(effect)

@@ -28,6 +28,7 @@ class BadTlsFile(Misuse):
 def server_context(config: TlsConfig, asked: Asked) -> ssl.SSLContext:
     """The context of a port on which those who connect are asked for a certificate, or not."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_alpn_protocols(["h2"])  # clients of gRPC insist on it
     _restrict(context, config)
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
     context.num_tickets = 0

@@ -111,8 +111,28 @@ class CloseLink(NamedTuple):
     reason: str
 
 
+CallId = NewType("CallId", int)
+"""One call of gRPC (`ports.rpc`). Numbers are not used again in the life of a process."""
+
+
+class CallWrite(NamedTuple):
+    """Write a message to a call. A call that is over takes none: nothing happens then."""
+
+    call: CallId
+    message: bytes
+
+
+class EndCall(NamedTuple):
+    """End a call, after its messages, with a status of gRPC."""
+
+    call: CallId
+    status: int = 0
+    reason: str = ""
+
+
 LinkEffect: TypeAlias = OpenLink | LinkWrite | ReadLink | CloseLink
-Effect: TypeAlias = Reply | Write | Dial | CloseChannel | LinkEffect | Rebuild
+CallEffect: TypeAlias = CallWrite | EndCall
+Effect: TypeAlias = Reply | Write | Dial | CloseChannel | LinkEffect | CallEffect | Rebuild
 Effects: TypeAlias = list[Effect]
 
 

@@ -100,6 +100,28 @@ class Request:
             self.answer(Answer(ResponseCode.SYSTEM_ERROR, f"it was not saved: {error}"))
 
 
+class InnerRequest(Request):
+    """A request of a service in the same process: its answer is a value, not a command."""
+
+    __slots__ = ("_then",)
+
+    def __init__(
+        self,
+        channel: ChannelId,
+        command: RemotingCommand,
+        now: Now,
+        then: "Callable[[Answer], None]",
+        heard: "Heard | None" = None,
+    ) -> None:
+        super().__init__(channel, command, now, [], heard)
+        self._then = then
+
+    def answer(self, answer: Answer) -> None:
+        if self._heard is not None:
+            self._heard(self, answer.code)
+        self._then(answer)
+
+
 def answer_with(handle: "Callable[[Request], Answer | None]", request: Request) -> None:
     """Handle a request, and answer it even if the handler fails."""
     try:

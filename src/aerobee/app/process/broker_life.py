@@ -132,8 +132,9 @@ class BrokerLife:
             # Copies of the sockets: closing these leaves the port bound.
             sockets = [bound.dup() for bound in self._doors.sockets]
             ha_sockets = [bound.dup() for bound in self._doors.ha_sockets]
+            grpc_sockets = [bound.dup() for bound in self._doors.grpc_sockets]
             with explained(settings.listen, hint="it was free a moment ago"):
-                await driver.start(sockets, failed, ha_sockets)
+                await driver.start(sockets, failed, ha_sockets, grpc_sockets)
             undo.push_async_callback(driver.stop)
             await driver.settle(ANNOUNCE_SECONDS_MAX)
             self._undo = undo.pop_all()
@@ -168,6 +169,7 @@ class BrokerLife:
             self._stage,
             self._access(),
             self._seat,
+            Peer(host, self._doors.grpc_port) if self._doors.grpc_sockets else None,
         )
         return identity, store_host
 

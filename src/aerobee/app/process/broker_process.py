@@ -30,6 +30,7 @@ from aerobee.app.process.monitor import Monitor
 from aerobee.app.process.store_reset import set_log_aside
 from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.broker_settings import (
+    NO_GRPC,
     VIP_PORT_STEP,
     BrokerSettings,
 )
@@ -85,6 +86,8 @@ class BrokerPart:
         """Whether a leader that stops has another member lead first."""
         self.address = ""
         """Where it is reached, once it has started."""
+        self.grpc_address = ""
+        """Where clients of gRPC reach it; empty: nowhere."""
         self.metrics_address = ""
         """Where its pages are; empty: nowhere."""
 
@@ -136,14 +139,22 @@ class BrokerPart:
             ha_sockets = _bind_ha(listen, ha_port, port)
             for bound in ha_sockets:
                 undo.callback(bound.close)
+            grpc_sockets = _bind_grpc(listen, settings.names.grpc_port)
+            for bound in grpc_sockets:
+                undo.callback(bound.close)
             self._doors = Doors(
                 port,
                 (*sockets, *vip_sockets),
                 port_of(ha_sockets[0]),
                 tuple(ha_sockets),
                 None if tls is None else tls.state,
+                port_of(grpc_sockets[0]) if grpc_sockets else 0,
+                tuple(grpc_sockets),
             )
             places = [f"broker {Peer(listen.host, self._doors.port)}"]
+            if grpc_sockets:
+                self.grpc_address = str(Peer(listen.host, self._doors.grpc_port))
+                places.append(f"gRPC {self.grpc_address}")
             if settings.monitor.exporter is Exporter.PROM:
                 # Before the store is opened, which may take its time: it is seen to start.
                 undo.push_async_callback(self._monitor.close)
@@ -267,6 +278,15 @@ def _bind_ha(listen: ListenConfig, ha_port: int, port: int) -> list[socket.socke
             return bind(listen.host, port + 1)
     at = ListenConfig(ha_port, listen.host)
     with explained(at, hint="slaves connect there; choose another with haListenPort"):
+        return bind(at.host, at.port)
+
+
+def _bind_grpc(listen: ListenConfig, grpc_port: int) -> list[socket.socket]:
+    """Bind the port for clients of gRPC, if there is one."""
+    if grpc_port == NO_GRPC:
+        return []
+    at = ListenConfig(grpc_port, listen.host)
+    with explained(at, hint="clients of gRPC connect there; choose another with grpcServerPort"):
         return bind(at.host, at.port)
 
 

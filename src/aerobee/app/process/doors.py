@@ -19,6 +19,9 @@ class Doors(NamedTuple):
     """For slaves of this broker."""
     tls: TlsState | None = None
     """None: everything is plain."""
+    grpc_port: int = 0
+    grpc_sockets: Sequence[socket.socket] = ()
+    """For clients of gRPC; none: they are not served."""
 
     def outward_host(self, host: str) -> str:
         """The host under which others reach one that was bound to."""

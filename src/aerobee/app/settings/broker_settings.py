@@ -58,6 +58,7 @@ PORT = 10911
 VIP_PORT_STEP = 2
 """Java clients send to the port so much below the broker's: the same service is there."""
 DELAY_LEVELS_MAX = 18
+NO_GRPC = -1
 
 _INT32_MAX = 2**31 - 1
 _UNIT_BYTES = 20
@@ -89,6 +90,8 @@ class BrokerNames:
     """Where clients reach it; empty: where it listens, or this machine's address."""
     ha_port: int = 0
     """Where slaves get the log. 0: the port after the broker's own, or another if that is taken."""
+    grpc_port: int = NO_GRPC
+    """Where clients of gRPC are served. 0: any free port; NO_GRPC: nowhere."""
     broker_id: int = MASTER_ID
     """A master's is 0 whatever is said; those of its slaves are larger."""
 
@@ -172,6 +175,7 @@ NAME_SETTINGS = (
     Setting("brokerClusterName", "cluster", NAME),
     Setting("brokerIP1", "host", HOST),
     Setting("haListenPort", "ha_port", Whole(0, 65535)),
+    Setting("grpcServerPort", "grpc_port", Whole(NO_GRPC, 65535)),
     Setting("brokerId", "broker_id", Whole(0, _INT32_MAX)),
 )
 LINK_SETTINGS = (Setting("namesrvAddr", "nameservers", ADDRESSES),)

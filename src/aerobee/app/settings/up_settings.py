@@ -34,6 +34,7 @@ NODES_MAX = 9
 COPIES_WANTED = 2
 """With `--replication sync`: the master and one slave, however many there are."""
 PORT_STEP = 10
+GRPC_PORT = 8081
 _FIRST_STORE = "store"
 # A folder to try things out should not look like half a gigabyte.
 _SMALL_FILES = {
@@ -235,6 +236,7 @@ def _broker(
         **_log_file_size(root),
         **_ALLOWED,
         **_monitor(flags),
+        **_grpc(flags),
         **_role(flags, broker_id),
         **(flags.beside or {}),
     }
@@ -248,9 +250,10 @@ def _ports_above(first: BrokerSettings, steps: int, broker_id: int) -> Iterable[
     for key, port in (
         ("listenPort", first.listen.port),
         ("haListenPort", first.names.ha_port),
+        ("grpcServerPort", first.names.grpc_port),
         ("metricsPromExporterPort", first.monitor.port),
     ):
-        above = port + PORT_STEP * steps if port else 0
+        above = port + PORT_STEP * steps if port > 0 else port
         yield Given(key, str(above), "--brokers" if broker_id == MASTER_ID else "--slaves")
 
 
@@ -283,6 +286,12 @@ def _monitor(flags: UpFlags) -> dict[str, str]:
     if flags.port not in (None, str(PORT)):
         told["metricsPromExporterPort"] = "0"
     return told
+
+
+def _grpc(flags: UpFlags) -> dict[str, str]:
+    """Serve gRPC on its usual port; with another port than the default, on any free one."""
+    is_usual = flags.port in (None, str(PORT))
+    return {"grpcServerPort": str(GRPC_PORT if is_usual else 0)}
 
 
 def _given(key: str, text: str | None, place: str) -> list[Given]:

@@ -22,6 +22,7 @@ from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.accounts import Account, Accounts
 from aerobee.service.access.authentication import SignatureCheck, user_name
+from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.request_rights import RIGHTS, Asked, RequestRight
 from aerobee.service.access.request_stamps import RequestStamps
@@ -86,16 +87,22 @@ class Gate:
         """The user that the process signs its own requests with."""
         return self._config.inner
 
-    def refuse(self, request: Request, source: str) -> Answer | None:
+    def refuse(
+        self, request: Request, source: str, signature: CallSignature | None = None
+    ) -> Answer | None:
         """The answer to a request that must not be handled; None: it may. The request learns its
-        user. `source` is the address that it came from."""
+        user. `source` is the address that it came from; `signature`, if the request is a call of
+        gRPC, its signature."""
         config = self._config
         if not config.authenticates:
             return None
         code = request.command.code
         known: Sequence[tuple[Realm, Account]] = ()
         if code not in config.unsigned_codes:
-            found = self._authenticated(request, source)
+            if signature is None:
+                found = self._authenticated(request, source)
+            else:  # looked at each time: a client's channel is not one connection
+                found = self._signed(signature.name, signature, source, request.now.monotonic_ms)
             if isinstance(found, Answer):
                 return found
             stamp = request.command.ext_fields.get(STAMP)
@@ -137,11 +144,37 @@ class Gate:
             if trust is not None and self._still_holds(trust, request.now.monotonic_ms):
                 return trust.accounts
         now_ms = request.now.monotonic_ms
-        signed_in = self._signed_in.get(request.channel, _NOBODY)
-        wait_ms = 0 if name in signed_in else self._failures.wait_ms(source, now_ms)
+        is_known = name in self._signed_in.get(request.channel, _NOBODY)
+        check = SignatureCheck(request.command, request.body)
+        enabled = self._signed(name, check, source, now_ms, is_known=is_known)
+        if isinstance(enabled, Answer):
+            return enabled
+        if not is_known:
+            self._signed_in.setdefault(request.channel, set()).add(name)
+        if self._config.trusts_connections:
+            self._trusted.setdefault(request.channel, {})[name] = _Trust(
+                now_ms + self._config.trust_ms,
+                enabled,
+                [realm.accounts.epoch for realm, _ in enabled],
+            )
+        return enabled
+
+    def _signed(
+        self,
+        name: str,
+        check: SignatureCheck | CallSignature,
+        source: str,
+        now_ms: int,
+        *,
+        is_known: bool = False,
+    ) -> "Sequence[tuple[Realm, Account]] | Answer":
+        """The accounts of a name whose signature it is, in each realm; at least one. `is_known`:
+        it has signed on its connection before, and is not slowed down by what others get wrong."""
+        if not name:
+            return _refusal(_NO_NAME)
+        wait_ms = 0 if is_known else self._failures.wait_ms(source, now_ms)
         if wait_ms:
             return _slowed(wait_ms)
-        check = SignatureCheck(request.command, request.body)
         signed = []
         for realm in self.realms():
             account = realm.accounts.find(name)
@@ -151,17 +184,9 @@ class Gate:
             self.failed += 1
             self._failures.take(source, 1, now_ms)
             return _refusal(_WRONG)
-        if name not in signed_in:
-            self._signed_in.setdefault(request.channel, set()).add(name)
         enabled = [(realm, account) for realm, account in signed if account.user.is_enabled]
         if not enabled:
             return _refusal(f"{SUBJECT_PREFIX}{name[:255]} is disabled.")
-        if self._config.trusts_connections:
-            self._trusted.setdefault(request.channel, {})[name] = _Trust(
-                now_ms + self._config.trust_ms,
-                enabled,
-                [realm.accounts.epoch for realm, _ in enabled],
-            )
         return enabled
 
     def _still_holds(self, trust: _Trust, now_ms: int) -> bool:

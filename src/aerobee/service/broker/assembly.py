@@ -68,23 +68,25 @@ def build_broker(
     replicas = parts.watching.of_replicas(parts.replication.side.status)
     providers = (pending.metrics, parts.pops.shown.metrics, replicas)
     name_servers = (addresses, parts.cluster.registration.strangers)
+    reception = Reception(
+        access.gate,
+        _table(identity, config, ground, parts, publishing, access, static_topics, now),
+        parts.peers.by_channel,
+        access.guarded(
+            parts.sends.fast_send,
+            parts.pulls.fast_pull,
+            parts.pops.fast_path.pops,
+            parts.pops.fast_path.fast_ack,
+        ),
+    )
+    calls = (reception, config.current.body_bytes_max)
     return Broker(
         parts.sends.path,
         parts.pulls,
         parts.replication.only_on_master(parts.pops.fast_path),
-        Reception(
-            access.gate,
-            _table(identity, config, ground, parts, publishing, access, static_topics, now),
-            parts.peers.by_channel,
-            access.guarded(
-                parts.sends.fast_send,
-                parts.pulls.fast_pull,
-                parts.pops.fast_path.pops,
-                parts.pops.fast_path.fast_ack,
-            ),
-        ),
+        reception,
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics),
+        duties_of(identity, parts, store, publishing, access, static_topics, calls),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )

@@ -21,6 +21,7 @@ from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.fast_path import NONE, SOME, FastPath
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
 from aerobee.service.broker.request_table import Reception, RequestTable
+from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.send.send_path import SendPath
 from aerobee.service.request import Heard, Request, answer_with
 
@@ -64,6 +65,8 @@ class Duties(NamedTuple):
     """Called with the monotonic time when the answers so far go out."""
     on_visible: Sequence[Callable[[Now], None]] = ()
     """Stored messages are visible now."""
+    rpc: RpcDoor | None = None
+    """Takes calls of gRPC; None: none are answered."""
 
 
 class Broker:
@@ -90,6 +93,10 @@ class Broker:
         self._duties = duties
         self._outbox = outbox
         self._failure: DiskFailed | None = None
+        self.rpc = duties.rpc
+        """Takes calls of gRPC (`ports.rpc.CalledService`)."""
+        if self.rpc is not None:
+            self.rpc.lead_to(self._sent)
         self.watch = watch
 
     @property
@@ -213,6 +220,8 @@ class Broker:
         self._pull_assembly.recheck()
         self._pop_fast_path.recheck()
         effects, self._outbox[:] = list(self._outbox), []
+        if self.rpc is not None and effects:
+            effects = self.rpc.translate(effects, self._outbox)
         if self._inner is not None:
             sign_dials(effects, self._inner)
         return effects

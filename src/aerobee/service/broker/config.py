@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from aerobee.model.broker_role import Stage
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
+from aerobee.ports.service import Peer
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.raft_seat import RaftSeat
@@ -37,6 +38,8 @@ class BrokerIdentity:
     access: AccessConfig = field(default_factory=AccessConfig)
     raft: RaftSeat | None = None
     """Of a member of a Raft group."""
+    grpc_address: Peer | None = None
+    """Where clients of gRPC reach it; None: they are not served."""
 
     @property
     def is_master(self) -> bool:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.access.access_assembly import AccessAssembly
 from aerobee.service.broker.broker import Duties
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.messaging_assembly import build_rpc_door
 from aerobee.service.broker.parts import Parts
+from aerobee.service.broker.request_table import Reception
+from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
 from aerobee.storage.store import Store
@@ -75,6 +77,13 @@ def _duties_by_stage(
     return _delivering_duties(parts) if identity.is_acting else _MasterDuties()
 
 
+def _duties_of_calls(rpc: RpcDoor | None) -> _MasterDuties:
+    if rpc is None:
+        return _MasterDuties()
+    messaging = rpc.messaging
+    return _MasterDuties((messaging.on_tick,), (messaging.stop,), (messaging.rest_ms,))
+
+
 def duties_of(
     identity: BrokerIdentity,
     parts: Parts,
@@ -82,16 +91,15 @@ def duties_of(
     publishing: RoundPublishing,
     access: AccessAssembly,
     static_topics: StaticTopicAssembly,
+    calls: tuple[Reception, int],
 ) -> Duties:
-    """The duties, in the order in which they are called."""
+    """The duties, in the order in which they are called. `calls` has what serves those of gRPC, and
+    the largest body."""
     masters = _duties_by_stage(identity, parts, publishing, static_topics)
+    reception, body_bytes_max = calls
+    rpc = build_rpc_door(identity, body_bytes_max, parts, reception)
+    called = _duties_of_calls(rpc)
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
-
-    def closed(channel: ChannelId, now: Now) -> None:
-        parts.lifecycle.on_closed(channel)
-        parts.pulls.drop_channel(channel)
-        parts.pops.drop_channel(channel)
-        parts.calls.drop_channel(channel)
 
     def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         parts.cluster.routes.on_answer(ticket, answer, now)
@@ -110,6 +118,7 @@ def duties_of(
             parts.pulls.on_tick,
             parts.lifecycle.on_tick,
             parts.calls.take_late,
+            *called.on_tick,
             *masters.on_tick,
             tables.offsets_file.saving.on_tick,
             tables.progress_marks.saving.on_tick,
@@ -120,11 +129,12 @@ def duties_of(
             replication.on_tick,
             access.notices.on_tick,
         ),
-        on_closed=(closed,),
+        on_closed=(lambda channel, now: parts.close_channel(channel),),
         on_response=parts.calls.on_response,
         on_answer=answered,
         on_stop=(
             say_goodbye,
+            *called.on_stop,
             *masters.on_stop,
             tables.offsets_file.saving.close,
             tables.progress_marks.saving.close,
@@ -132,6 +142,7 @@ def duties_of(
         ),
         rest_ms=(
             parts.pulls.rest_ms,
+            *called.rest_ms,
             *masters.rest_ms,
             registration.rest_ms,
             replication.rest_ms,
@@ -143,4 +154,5 @@ def duties_of(
         heard=parts.watching.times.heard,
         on_sent=parts.watching.times.measure,
         on_visible=masters.on_visible,
+        rpc=rpc,
     )

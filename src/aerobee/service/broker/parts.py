@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aerobee.ports.clock import Now
-from aerobee.ports.service import Effects
+from aerobee.ports.service import ChannelId, Effects
 from aerobee.service.broker.admin.broker.broker_status import BrokerStatus
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.peers import Peers
@@ -45,6 +45,13 @@ class Parts(NamedTuple):
     lifecycle: MemberLifecycle
     status: BrokerStatus
     replication: ReplicationAssembly
+
+    def close_channel(self, channel: ChannelId) -> None:
+        """A client's channel is closed."""
+        self.lifecycle.on_closed(channel)
+        self.pulls.drop_channel(channel)
+        self.pops.drop_channel(channel)
+        self.calls.drop_channel(channel)
 
 
 def build_parts(

@@ -1,8 +1,9 @@
 import pytest
 
-from aerobee.client.core.consume.popped_runs import read_places, receipts_of, run_of, runs_of
+from aerobee.client.core.consume.popped_runs import receipts_of, run_of, runs_of
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.consume.pop_receipt import encode_pop_receipt, topic_of
+from aerobee.protocol.consume.popped_receipts import read_places
 from aerobee.protocol.headers.popping import PopAnswerHeader
 from tests.received_kit import received
 

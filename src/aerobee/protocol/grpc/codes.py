@@ -1,0 +1,98 @@
+"""Numbers of RocketMQ's gRPC protocol: status codes of answers, kinds of clients and messages, and
+the status codes of gRPC itself.
+"""
+
+from enum import IntEnum
+
+
+class GrpcCode(IntEnum):
+    """`Code` of the protocol: the outcome of a call, inside a response."""
+
+    OK = 20000
+    MULTIPLE_RESULTS = 30000
+    BAD_REQUEST = 40000
+    ILLEGAL_TOPIC = 40002
+    ILLEGAL_CONSUMER_GROUP = 40003
+    ILLEGAL_MESSAGE_TAG = 40004
+    ILLEGAL_MESSAGE_KEY = 40005
+    ILLEGAL_MESSAGE_GROUP = 40006
+    ILLEGAL_MESSAGE_PROPERTY_KEY = 40007
+    INVALID_TRANSACTION_ID = 40008
+    ILLEGAL_MESSAGE_ID = 40009
+    ILLEGAL_FILTER_EXPRESSION = 40010
+    ILLEGAL_INVISIBLE_TIME = 40011
+    ILLEGAL_DELIVERY_TIME = 40012
+    INVALID_RECEIPT_HANDLE = 40013
+    MESSAGE_PROPERTY_CONFLICT_WITH_TYPE = 40014
+    UNRECOGNIZED_CLIENT_TYPE = 40015
+    MESSAGE_CORRUPTED = 40016
+    CLIENT_ID_REQUIRED = 40017
+    ILLEGAL_POLLING_TIME = 40018
+    UNAUTHORIZED = 40100
+    FORBIDDEN = 40300
+    MESSAGE_NOT_FOUND = 40401
+    TOPIC_NOT_FOUND = 40402
+    CONSUMER_GROUP_NOT_FOUND = 40403
+    MESSAGE_BODY_TOO_LARGE = 41301
+    MESSAGE_BODY_EMPTY = 41302
+    TOO_MANY_REQUESTS = 42900
+    MESSAGE_PROPERTIES_TOO_LARGE = 43101
+    INTERNAL_SERVER_ERROR = 50001
+    HA_NOT_AVAILABLE = 50002
+    NOT_IMPLEMENTED = 50100
+    PROXY_TIMEOUT = 50400
+    MASTER_PERSISTENCE_TIMEOUT = 50401
+    SLAVE_PERSISTENCE_TIMEOUT = 50402
+
+
+class RpcStatus(IntEnum):
+    """Status of gRPC itself, in the trailers of a call."""
+
+    OK = 0
+    INVALID_ARGUMENT = 3
+    RESOURCE_EXHAUSTED = 8
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+
+
+class ClientType(IntEnum):
+    PRODUCER = 1
+    PUSH_CONSUMER = 2
+    SIMPLE_CONSUMER = 3
+
+
+class QueuePermission(IntEnum):
+    """`Permission` of the protocol."""
+
+    NONE = 1
+    READ = 2
+    WRITE = 3
+    READ_WRITE = 4
+
+
+class GrpcMessageType(IntEnum):
+    """`MessageType` of the protocol."""
+
+    UNSPECIFIED = 0
+    NORMAL = 1
+    FIFO = 2
+    DELAY = 3
+    TRANSACTION = 4
+    LITE = 5
+    PRIORITY = 6
+
+
+class AddressScheme(IntEnum):
+    IPV4 = 1
+    IPV6 = 2
+    DOMAIN_NAME = 3
+
+
+TAG_FILTER = 1
+SQL_FILTER = 2
+IDENTITY = 1
+GZIP = 2
+MD5 = 2
+COMMIT = 1
+ROLLBACK = 2
+SERVER_CHECK = 2

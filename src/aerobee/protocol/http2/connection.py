@@ -1,0 +1,475 @@
+"""One HTTP/2 connection of a server: bytes → streams and their data; answers → bytes.
+
+    receive(bytes) ─▶ Opened(stream, headers) ─▶ Received(stream, data) … ─▶ Cancelled(stream)
+    write_headers, write_data, write_trailers, reset ─▶ take_output()
+
+A mistake of the peer that concerns one stream resets that stream. One that concerns all of them
+raises RemoteProtocolError: `take_output` then has a GOAWAY that says why, and the connection is to
+be closed after it.
+
+Flow control. What is received is credited at once: the memory that a message takes while it comes
+is bounded by the reader of messages, which resets a stream. What is written waits here while the
+peer gives no room; `unsent` is its size, and beyond the limit the peer is an error.
+
+Floods: frames that carry nothing and streams that are given up are counted by the second of the
+caller's clock; a header block has a size and a number of frames.
+"""
+
+from collections import deque
+from typing import NamedTuple, NoReturn, TypeAlias
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.frames import FRAME_BYTES_MAX, FRAME_HEADER_BYTES, ErrorCode
+from aerobee.protocol.http2.hpack import HeaderDecoder, HeaderField, HeadersTooLarge
+from aerobee.protocol.http2.limits import Http2Limits
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""The first bytes that a client sends."""
+DEFAULT_WINDOW = 65_535
+WINDOW_MAX = 2**31 - 1
+SECOND_MS = 1_000
+
+
+class Opened(NamedTuple):
+    """A request has begun."""
+
+    stream: int
+    headers: list[HeaderField]
+    is_ended: bool
+    """No data follows."""
+
+
+class Received(NamedTuple):
+    stream: int
+    data: bytes
+    is_ended: bool
+
+
+class Cancelled(NamedTuple):
+    """The peer, or a mistake of it, has ended the stream: nothing of it can be answered."""
+
+    stream: int
+
+
+Http2Event: TypeAlias = Opened | Received | Cancelled
+
+
+class _Stream:
+    """S1. `unsent` has bytes only while the stream's or the connection's window is too small."""
+
+    __slots__ = ("is_ended", "is_remote_ended", "taken", "trailers", "unsent", "window")
+
+    def __init__(self, window: int, is_remote_ended: bool) -> None:
+        self.window = window
+        """What may be sent."""
+        self.taken = 0
+        """Received since the peer was last given credit."""
+        self.is_remote_ended = is_remote_ended
+        self.is_ended = False
+        """The answer is complete, though perhaps not out."""
+        self.unsent: deque[bytes] | None = None
+        self.trailers = b""
+
+
+class Http2Connection:
+    """C1. Streams that are not in `_streams` and not above `_last_stream` are closed."""
+
+    def __init__(self, limits: Http2Limits | None = None) -> None:
+        self._limits = limits if limits is not None else Http2Limits()
+        self._headers = HeaderDecoder(self._limits.fields_bytes_max)
+        self._input = b""
+        self._is_begun = False
+        self._streams: dict[int, _Stream] = {}
+        self._last_stream = 0
+        self._block = bytearray()
+        self._block_stream = 0  # 0: no header block is open
+        self._block_flags = 0
+        self._block_frames = 0
+        self._window = DEFAULT_WINDOW
+        self._stream_window = DEFAULT_WINDOW
+        self._frame_bytes_max = FRAME_BYTES_MAX
+        self._taken = 0
+        self._waiting: dict[int, _Stream] = {}
+        self._second_ms = 0
+        self._idle_frames = 0
+        self._resets = 0
+        self.unsent = 0
+        """Bytes of answers that wait for room at the peer."""
+        self._output = bytearray(
+            frames.settings_frame(
+                (
+                    (frames.MAX_CONCURRENT_STREAMS, self._limits.streams_max),
+                    (frames.INITIAL_WINDOW_SIZE, self._limits.stream_window),
+                    (frames.MAX_HEADER_LIST_SIZE, self._limits.fields_bytes_max),
+                )
+            )
+            + frames.window_frame(0, self._limits.connection_window - DEFAULT_WINDOW)
+        )
+
+    def __len__(self) -> int:
+        """The number of open streams."""
+        return len(self._streams)
+
+    def take_output(self) -> bytes:
+        """The bytes to write now."""
+        output = bytes(self._output)
+        self._output.clear()
+        return output
+
+    # Reading.
+
+    def receive(self, data: bytes, now_ms: int) -> list[Http2Event]:
+        """Take the next bytes of the connection. `now_ms` is on the monotonic clock."""
+        if now_ms - self._second_ms >= SECOND_MS:
+            self._second_ms = now_ms
+            self._idle_frames = self._resets = 0
+        events: list[Http2Event] = []
+        data = self._input + data if self._input else data
+        position = 0 if self._is_begun else self._take_preface(data)
+        end = len(data)
+        while end - position >= FRAME_HEADER_BYTES and self._is_begun:
+            size = int.from_bytes(data[position : position + 3], "big")
+            if size > FRAME_BYTES_MAX:
+                self._fail(ErrorCode.FRAME_SIZE_ERROR, f"a frame of {size} bytes")
+            start = position + FRAME_HEADER_BYTES
+            if end - start < size:
+                break
+            kind, flags = data[position + 3], data[position + 4]
+            stream = int.from_bytes(data[position + 5 : start], "big") & WINDOW_MAX
+            position = start + size
+            self._take_frame(kind, flags, stream, data[start:position], events)
+        self._input = data[position:]
+        return events
+
+    def _take_preface(self, data: bytes) -> int:
+        if not PREFACE.startswith(data[: len(PREFACE)]):
+            self._fail(ErrorCode.PROTOCOL_ERROR, "this port speaks gRPC, over HTTP/2")
+        if len(data) < len(PREFACE):
+            return 0
+        self._is_begun = True
+        return len(PREFACE)
+
+    def _take_frame(
+        self, kind: int, flags: int, stream: int, payload: bytes, events: list[Http2Event]
+    ) -> None:
+        if self._block_stream and (kind != frames.CONTINUATION or stream != self._block_stream):
+            self._fail(ErrorCode.PROTOCOL_ERROR, "a frame inside a header block")
+        if kind == frames.DATA:
+            self._take_data(flags, stream, payload, events)
+        elif kind == frames.HEADERS:
+            self._take_headers(flags, stream, payload, events)
+        elif kind == frames.CONTINUATION:
+            self._take_continuation(flags, payload, events)
+        elif kind == frames.WINDOW_UPDATE:
+            self._take_window(stream, payload, events)
+        elif kind == frames.RST_STREAM:
+            self._take_reset(stream, payload, events)
+        elif kind == frames.SETTINGS:
+            self._take_settings(flags, stream, payload)
+        elif kind == frames.PING:
+            self._take_ping(flags, stream, payload)
+        elif kind == frames.PUSH_PROMISE:
+            self._fail(ErrorCode.PROTOCOL_ERROR, "a client promises nothing")
+        else:  # PRIORITY, GOAWAY, and types that HTTP/2 may get: without a meaning here
+            self._count_idle()
+
+    def _take_data(self, flags: int, number: int, payload: bytes, events: list[Http2Event]) -> None:
+        size = len(payload)
+        self._check_number(number)
+        if flags & frames.PADDED:
+            payload = self._unpadded(payload)
+        is_ended = bool(flags & frames.END_STREAM)
+        if not payload and not is_ended:
+            self._count_idle()
+        self._credit_connection(size)
+        stream = self._streams.get(number)
+        if stream is None:
+            return  # reset, or answered already
+        if stream.is_remote_ended:
+            self._break_stream(number, ErrorCode.STREAM_CLOSED, events)
+            return
+        stream.is_remote_ended = is_ended
+        stream.taken += size
+        if stream.taken > self._limits.stream_window:
+            self._break_stream(number, ErrorCode.FLOW_CONTROL_ERROR, events)
+            return
+        if not is_ended and stream.taken > self._limits.stream_window // 2:
+            self._output += frames.window_frame(number, stream.taken)
+            stream.taken = 0
+        events.append(Received(number, payload, is_ended))
+
+    def _credit_connection(self, size: int) -> None:
+        self._taken += size
+        if self._taken > self._limits.connection_window // 2:
+            self._output += frames.window_frame(0, self._taken)
+            self._taken = 0
+
+    def _take_headers(
+        self, flags: int, number: int, payload: bytes, events: list[Http2Event]
+    ) -> None:
+        if number % 2 == 0:
+            self._fail(ErrorCode.PROTOCOL_ERROR, f"a client does not open stream {number}")
+        if flags & frames.PADDED:
+            payload = self._unpadded(payload)
+        if flags & frames.HAS_PRIORITY:
+            if len(payload) < 5:
+                self._fail(ErrorCode.FRAME_SIZE_ERROR, "headers without their priority")
+            payload = payload[5:]
+        if flags & frames.END_HEADERS:
+            self._take_block(flags, number, payload, events)
+            return
+        self._block[:] = payload
+        self._block_stream, self._block_flags, self._block_frames = number, flags, 0
+
+    def _take_continuation(self, flags: int, payload: bytes, events: list[Http2Event]) -> None:
+        if not self._block_stream:
+            self._fail(ErrorCode.PROTOCOL_ERROR, "a continuation of nothing")
+        self._block += payload
+        self._block_frames += 1
+        if (
+            len(self._block) > self._limits.block_bytes_max
+            or self._block_frames > self._limits.continuations_max
+        ):
+            self._fail(ErrorCode.ENHANCE_YOUR_CALM, "headers that do not end")
+        if flags & frames.END_HEADERS:
+            number, self._block_stream = self._block_stream, 0
+            block = bytes(self._block)
+            self._block.clear()
+            self._take_block(self._block_flags, number, block, events)
+
+    def _take_block(self, flags: int, number: int, block: bytes, events: list[Http2Event]) -> None:
+        is_ended = bool(flags & frames.END_STREAM)
+        fields: list[HeaderField] | None = None
+        try:
+            # Always decoded, even for a stream that is refused: the table goes on.
+            fields = self._headers.decode(block)
+        except HeadersTooLarge:
+            pass
+        except RemoteProtocolError as error:
+            self._fail(ErrorCode.COMPRESSION_ERROR, error.message)
+        if number <= self._last_stream:
+            self._take_request_trailers(number, is_ended, events)
+            return
+        self._last_stream = number
+        if fields is None:
+            self._output += frames.reset_frame(number, ErrorCode.ENHANCE_YOUR_CALM)
+        elif len(self._streams) >= self._limits.streams_max:
+            self._output += frames.reset_frame(number, ErrorCode.REFUSED_STREAM)
+        elif not _are_sound(fields):
+            self._output += frames.reset_frame(number, ErrorCode.PROTOCOL_ERROR)
+        else:
+            self._streams[number] = _Stream(self._stream_window, is_ended)
+            events.append(Opened(number, fields, is_ended))
+
+    def _take_request_trailers(self, number: int, is_ended: bool, events: list[Http2Event]) -> None:
+        """Headers after the data of a request: gRPC knows none, but for the end that they are."""
+        stream = self._streams.get(number)
+        if stream is None:
+            self._count_idle()
+        elif stream.is_remote_ended or not is_ended:
+            self._break_stream(number, ErrorCode.PROTOCOL_ERROR, events)
+        else:
+            stream.is_remote_ended = True
+            events.append(Received(number, b"", True))
+
+    def _take_window(self, number: int, payload: bytes, events: list[Http2Event]) -> None:
+        if len(payload) != 4:
+            self._fail(ErrorCode.FRAME_SIZE_ERROR, "a window update of a wrong size")
+        size = int.from_bytes(payload, "big") & WINDOW_MAX
+        if number == 0:
+            self._window += size
+            if size == 0 or self._window > WINDOW_MAX:
+                self._fail(ErrorCode.FLOW_CONTROL_ERROR, "a window of a wrong size")
+            self._send_waiting()
+            return
+        self._check_number(number)
+        stream = self._streams.get(number)
+        if stream is None:
+            return
+        stream.window += size
+        if size == 0 or stream.window > WINDOW_MAX:
+            self._break_stream(number, ErrorCode.FLOW_CONTROL_ERROR, events)
+        else:
+            self._send_unsent(number, stream)
+
+    def _take_reset(self, number: int, payload: bytes, events: list[Http2Event]) -> None:
+        if len(payload) != 4:
+            self._fail(ErrorCode.FRAME_SIZE_ERROR, "a reset of a wrong size")
+        self._check_number(number)
+        self._resets += 1
+        if self._resets > self._limits.resets_a_second:
+            self._fail(ErrorCode.ENHANCE_YOUR_CALM, "too many streams are opened and given up")
+        if number in self._streams:
+            self._forget(number)
+            events.append(Cancelled(number))
+
+    def _take_settings(self, flags: int, stream: int, payload: bytes) -> None:
+        if stream != 0:
+            self._fail(ErrorCode.PROTOCOL_ERROR, "settings on a stream")
+        self._count_idle()
+        if flags & frames.ACK:
+            return
+        if len(payload) % 6:
+            self._fail(ErrorCode.FRAME_SIZE_ERROR, "settings of a wrong size")
+        for at in range(0, len(payload), 6):
+            key = int.from_bytes(payload[at : at + 2], "big")
+            value = int.from_bytes(payload[at + 2 : at + 6], "big")
+            if key == frames.INITIAL_WINDOW_SIZE:
+                self._resize_windows(value)
+            elif key == frames.MAX_FRAME_SIZE:
+                if not FRAME_BYTES_MAX <= value < 2**24:
+                    self._fail(ErrorCode.PROTOCOL_ERROR, f"frames of {value} bytes")
+                # Larger ones than 64 KiB gain nothing and hold up other streams.
+                self._frame_bytes_max = min(value, 65_536)
+        self._output += frames.frame(frames.SETTINGS, frames.ACK, 0)
+        self._send_waiting()
+
+    def _resize_windows(self, size: int) -> None:
+        if size > WINDOW_MAX:
+            self._fail(ErrorCode.FLOW_CONTROL_ERROR, f"a window of {size} bytes")
+        difference, self._stream_window = size - self._stream_window, size
+        for stream in self._streams.values():
+            stream.window += difference
+            if stream.window > WINDOW_MAX:
+                self._fail(ErrorCode.FLOW_CONTROL_ERROR, "a window of a wrong size")
+
+    def _take_ping(self, flags: int, stream: int, payload: bytes) -> None:
+        if stream != 0:
+            self._fail(ErrorCode.PROTOCOL_ERROR, "a ping on a stream")
+        if len(payload) != 8:
+            self._fail(ErrorCode.FRAME_SIZE_ERROR, "a ping of a wrong size")
+        self._count_idle()
+        if not flags & frames.ACK:
+            self._output += frames.frame(frames.PING, frames.ACK, 0, payload)
+
+    def _check_number(self, number: int) -> None:
+        if number == 0 or number > self._last_stream:
+            self._fail(ErrorCode.PROTOCOL_ERROR, f"there is no stream {number}")
+
+    def _unpadded(self, payload: bytes) -> bytes:
+        padding = payload[0] if payload else 0
+        if padding >= len(payload):
+            self._fail(ErrorCode.PROTOCOL_ERROR, "more padding than there is")
+        return payload[1 : len(payload) - padding]
+
+    def _count_idle(self) -> None:
+        self._idle_frames += 1
+        if self._idle_frames > self._limits.idle_frames_a_second:
+            self._fail(ErrorCode.ENHANCE_YOUR_CALM, "too many frames that carry nothing")
+
+    def _break_stream(self, number: int, code: ErrorCode, events: list[Http2Event]) -> None:
+        self.reset(number, code)
+        events.append(Cancelled(number))
+
+    def _fail(self, code: ErrorCode, reason: str) -> NoReturn:
+        self._output += frames.goaway_frame(self._last_stream, code, reason)
+        raise RemoteProtocolError(f"{code.name}: {reason}")
+
+    # Writing.
+
+    def is_open(self, number: int) -> bool:
+        """Whether the stream can be answered."""
+        stream = self._streams.get(number)
+        return stream is not None and not stream.is_ended
+
+    def write_headers(self, number: int, block: bytes) -> None:
+        if self.is_open(number):
+            self._output += frames.frame(frames.HEADERS, frames.END_HEADERS, number, block)
+
+    def write_data(self, number: int, data: bytes) -> None:
+        """Write data, now or when the peer has room. RemoteProtocolError: the peer leaves too much
+        unread."""
+        stream = self._streams.get(number)
+        if stream is None or stream.is_ended:
+            return
+        if stream.unsent is None:
+            data = self._send(number, stream, data)
+            if not data:
+                return
+            stream.unsent = deque()
+            self._waiting[number] = stream
+        stream.unsent.append(data)
+        self.unsent += len(data)
+        if self.unsent > self._limits.unsent_bytes_max:
+            self._fail(ErrorCode.ENHANCE_YOUR_CALM, "answers are not read")
+
+    def write_trailers(self, number: int, block: bytes) -> None:
+        """End the answer, after all data."""
+        stream = self._streams.get(number)
+        if stream is None or stream.is_ended:
+            return
+        stream.is_ended = True
+        if stream.unsent is None:
+            self._end(number, stream, block)
+        else:
+            stream.trailers = block
+
+    def reset(self, number: int, code: ErrorCode) -> None:
+        if number in self._streams:
+            self._output += frames.reset_frame(number, code)
+            self._forget(number)
+
+    def go_away(self, reason: str) -> None:
+        """Announce that no further stream is taken."""
+        self._output += frames.goaway_frame(self._last_stream, ErrorCode.NO_ERROR, reason)
+
+    def _send(self, number: int, stream: _Stream, data: bytes) -> bytes:
+        """Write as much as the peer has room for; the rest is returned."""
+        size = min(len(data), stream.window, self._window)
+        if size <= 0:
+            return data
+        stream.window -= size
+        self._window -= size
+        for at in range(0, size, self._frame_bytes_max):
+            part = data[at : min(size, at + self._frame_bytes_max)]
+            self._output += frames.frame_header(len(part), frames.DATA, 0, number)
+            self._output += part
+        return data[size:]
+
+    def _send_waiting(self) -> None:
+        for number, stream in list(self._waiting.items()):
+            self._send_unsent(number, stream)
+
+    def _send_unsent(self, number: int, stream: _Stream) -> None:
+        while stream.unsent:
+            data = stream.unsent[0]
+            rest = self._send(number, stream, data)
+            self.unsent -= len(data) - len(rest)
+            if rest:
+                stream.unsent[0] = rest
+                return
+            stream.unsent.popleft()
+        if stream.unsent is not None:
+            stream.unsent = None
+            del self._waiting[number]
+            if stream.is_ended:
+                self._end(number, stream, stream.trailers)
+
+    def _end(self, number: int, stream: _Stream, block: bytes) -> None:
+        flags = frames.END_HEADERS | frames.END_STREAM
+        self._output += frames.frame(frames.HEADERS, flags, number, block)
+        if not stream.is_remote_ended:
+            # Nobody reads what the peer still wants to say.
+            self._output += frames.reset_frame(number, ErrorCode.NO_ERROR)
+        self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        stream = self._streams.pop(number)
+        if stream.unsent is not None:
+            self.unsent -= sum(map(len, stream.unsent))
+            del self._waiting[number]
+
+
+def _are_sound(fields: list[HeaderField]) -> bool:
+    """Whether the names of fields are lower case, and those with a colon come first."""
+    is_pseudo = True
+    for name, _ in fields:
+        if name.startswith(":"):
+            if not is_pseudo:
+                return False
+        else:
+            is_pseudo = False
+            if not name or name != name.lower():
+                return False
+    return True

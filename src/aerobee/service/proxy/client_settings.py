@@ -1,0 +1,102 @@
+"""Settings that the service gives to clients: what they announced, completed by what is decided
+here.
+
+Clients refuse to start, or never consume, without a back-off policy, a maximal body and the limits
+of a receive: the answer is always complete.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aerobee.model.group import RETRIES_MAX, GroupConfig
+from aerobee.protocol.grpc.codes import ClientType
+from aerobee.protocol.grpc.resources import (
+    ClientSettings,
+    CustomizedBackoff,
+    ExponentialBackoff,
+    GrpcSubscription,
+    Metric,
+    Publishing,
+    RetryPolicy,
+    duration_of,
+)
+
+PRODUCER_ATTEMPTS = 3
+RECEIVE_BATCH_MAX = 32
+POLL_MS_MAX = 20_000
+REQUEST_TIMEOUT_MS = 3_000
+
+_MINUTE_MS = 60_000
+_CUSTOMIZED_MS = (
+    *(1_000, 5_000, 10_000, 30_000),
+    *(minutes * _MINUTE_MS for minutes in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 60, 120)),
+)
+_EXPONENTIAL = {"initial": 5_000, "max": 120 * _MINUTE_MS, "multiplier": 2}
+
+
+def producer_settings(said: ClientSettings, body_bytes_max: int) -> ClientSettings:
+    topics = said.publishing.topics if said.publishing is not None else []
+    backoff = ExponentialBackoff(duration_of(10), duration_of(1_000), 2.0)
+    return ClientSettings(
+        client_type=ClientType.PRODUCER,
+        access_point=said.access_point,
+        backoff_policy=RetryPolicy(PRODUCER_ATTEMPTS, exponential_backoff=backoff),
+        request_timeout=said.request_timeout or duration_of(REQUEST_TIMEOUT_MS),
+        publishing=Publishing(topics, body_bytes_max, True),
+        user_agent=said.user_agent,
+        metric=Metric(False),
+    )
+
+
+def consumer_settings(said: ClientSettings, group: GroupConfig | None) -> ClientSettings:
+    subscription = said.subscription or GrpcSubscription()
+    policy = group.retry_policy if group is not None else {}
+    return ClientSettings(
+        client_type=said.client_type,
+        access_point=said.access_point,
+        backoff_policy=_retry_policy(policy, group.retries_max if group else RETRIES_MAX),
+        request_timeout=said.request_timeout or duration_of(REQUEST_TIMEOUT_MS),
+        subscription=GrpcSubscription(
+            group=subscription.group,
+            subscriptions=subscription.subscriptions,
+            fifo=group.is_orderly if group is not None else False,
+            receive_batch_size=RECEIVE_BATCH_MAX,
+            long_polling_timeout=duration_of(POLL_MS_MAX),
+        ),
+        user_agent=said.user_agent,
+        metric=Metric(False),
+    )
+
+
+def _retry_policy(policy: Mapping[str, Any], retries_max: int) -> RetryPolicy:
+    attempts = retries_max + 1
+    if policy.get("type") == "EXPONENTIAL":
+        told = {**_EXPONENTIAL, **_numbers(policy.get("exponentialRetryPolicy"))}
+        backoff = ExponentialBackoff(
+            duration_of(int(told["initial"])),
+            duration_of(int(told["max"])),
+            float(told["multiplier"]),
+        )
+        return RetryPolicy(attempts, exponential_backoff=backoff)
+    customized = policy.get("customizedRetryPolicy")
+    told_ms = customized.get("next") if isinstance(customized, Mapping) else None
+    backoffs = [duration_of(ms) for ms in _whole_numbers(told_ms) or _CUSTOMIZED_MS]
+    return RetryPolicy(attempts, customized_backoff=CustomizedBackoff(backoffs))
+
+
+def _numbers(said: object) -> dict[str, float]:
+    if not isinstance(said, Mapping):
+        return {}
+    return {
+        key: value
+        for key, value in said.items()
+        if key in _EXPONENTIAL and isinstance(value, int | float) and value > 0
+    }
+
+
+def _whole_numbers(said: object) -> list[int]:
+    """The numbers of a list; none if it is no list of whole numbers."""
+    if not isinstance(said, Sequence):
+        return []
+    found = [one for one in said if isinstance(one, int) and one >= 0]
+    return found if len(found) == len(said) else []

@@ -1,0 +1,341 @@
+"""AckMessage, ChangeInvisibleDuration and ForwardMessageToDeadLetterQueue: calls about a receipt.
+
+    handle   receipt of the pop (`protocol.consume.pop_receipt`), a blank, the message's log offset
+
+A handle comes back from a client, so it is read with distrust. If the service has renewed the
+message, the newest receipt takes the handle's place. Every answer to a change has a handle, a
+refusal the old one: clients keep what they are told.
+
+Imports more than 15 modules because three calls and the renewals of all receipts are here.
+"""
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.ports.clock import Now
+from aerobee.protocol.consume.pop_receipt import (
+    PopReceipt,
+    decode_pop_receipt,
+    encode_pop_receipt,
+    topic_of,
+)
+from aerobee.protocol.grpc.calls import (
+    AckMessageEntry,
+    AckMessageRequest,
+    AckMessageResponse,
+    AckMessageResultEntry,
+    ChangeInvisibleDurationRequest,
+    ChangeInvisibleDurationResponse,
+    ForwardToDeadLettersRequest,
+    StatusResponse,
+)
+from aerobee.protocol.grpc.codes import GrpcCode
+from aerobee.protocol.grpc.resources import Status
+from aerobee.protocol.headers.popping import (
+    AckHeader,
+    InvisibleTimeAnswerHeader,
+    InvisibleTimeHeader,
+)
+from aerobee.protocol.headers.sending_back import SendBackHeader
+from aerobee.protocol.remoting.declared_header import read_header
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.proxy.call_checks import group_in, topic_in
+from aerobee.service.proxy.desk import Asker, Desk, Then
+from aerobee.service.proxy.grpc_clients import GrpcClient
+from aerobee.service.proxy.open_call import Method, OpenCall, answering
+from aerobee.service.proxy.outcomes import CallRefused, common_status, status_of
+from aerobee.service.proxy.renewals import Renewal, RenewalKey, Renewals
+from aerobee.service.request import Answer
+
+ENTRIES_MAX = 1_024
+INVISIBLE_MS_MAX = 12 * 3_600_000
+GIVEN_BACK_MS = 1_000
+"""Messages of a client that is gone are visible again after this time."""
+
+
+class ReceiptHandle:
+    """A handle that was read: the receipt of a message, and where its record lies."""
+
+    __slots__ = ("log_offset", "receipt", "text")
+
+    def __init__(self, text: str) -> None:
+        try:
+            self.receipt = decode_pop_receipt(text)
+        except RemoteProtocolError:
+            raise CallRefused(
+                GrpcCode.INVALID_RECEIPT_HANDLE, f"receipt handle is illegal: {text[:100]!r}"
+            ) from None
+        self.text = text
+        last = text.split(" ")[8:9]
+        self.log_offset = int(last[0]) if last and last[0].isdigit() else None
+
+    def check_expiry(self, now: Now) -> None:
+        if self.receipt.revive_time <= now.wall_ms:
+            raise CallRefused(GrpcCode.INVALID_RECEIPT_HANDLE, "receipt handle is expired")
+
+
+class ReceiptCalls:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.renewals = Renewals(self._renew_now)
+
+    def methods(self) -> list[Method]:
+        return [
+            Method("AckMessage", AckMessageRequest, self._ack, answering(AckMessageResponse)),
+            Method(
+                "ChangeInvisibleDuration",
+                ChangeInvisibleDurationRequest,
+                self._change,
+                _refuse_change,
+            ),
+            Method(
+                "ForwardMessageToDeadLetterQueue",
+                ForwardToDeadLettersRequest,
+                self._forward,
+                answering(StatusResponse),
+            ),
+        ]
+
+    # Acknowledging.
+
+    def _ack(self, call: OpenCall, request: AckMessageRequest, now: Now) -> None:
+        group, topic = group_in(request.group), topic_in(request.topic)
+        if len(request.entries) > ENTRIES_MAX:
+            raise CallRefused(GrpcCode.BAD_REQUEST, f"more than {ENTRIES_MAX} entries")
+        if not request.entries:
+            call.answer(AckMessageResponse(common_status([])))
+            return
+        answers = _AckAnswers(call, request.entries)
+        for index, entry in enumerate(request.entries):
+            try:
+                handle = self._newest(call.client, group, entry.message_id, entry.receipt_handle)
+                handle.check_expiry(now)
+            except CallRefused as refusal:
+                answers.add(index, refusal.status)
+                continue
+            self._ask_ack(call.asker, group, topic, handle.receipt, now, answers.adding(index))
+
+    def drop(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
+        """Acknowledge a message that is not handed out."""
+        receipt = decode_pop_receipt(handle)
+        self._ask_ack(Asker(client.channel), group, topic, receipt, now, _nobody_waits)
+
+    def _ask_ack(
+        self,
+        asker: Asker,
+        group: str,
+        topic: str,
+        receipt: PopReceipt,
+        now: Now,
+        then: Then,
+    ) -> None:
+        header = AckHeader(
+            group,
+            topic_of(receipt.origin, group, topic),
+            receipt.queue_id,
+            encode_pop_receipt(receipt),
+            receipt.queue_offset,
+        )
+        self._desk.ask(asker, RequestCode.ACK_MESSAGE, header, now, then)
+
+    # Changing.
+
+    def _change(self, call: OpenCall, request: ChangeInvisibleDurationRequest, now: Now) -> None:
+        group, topic = group_in(request.group), topic_in(request.topic)
+        invisible_ms = 0 if request.invisible_duration is None else request.invisible_duration.ms
+        if not 0 <= invisible_ms <= INVISIBLE_MS_MAX:
+            raise CallRefused(
+                GrpcCode.ILLEGAL_INVISIBLE_TIME,
+                f"the invisibleTime is {invisible_ms} ms, and must be 0 to {INVISIBLE_MS_MAX}",
+            )
+        handle = self._newest(call.client, group, request.message_id, request.receipt_handle)
+        handle.check_expiry(now)
+
+        def changed(answer: Answer) -> None:
+            given = request.receipt_handle
+            if answer.code is ResponseCode.SUCCESS:
+                given = _changed_handle(handle, answer)
+            call.answer(ChangeInvisibleDurationResponse(status_of(answer), given))
+
+        self._ask_change(
+            call.asker,
+            (group, topic),
+            handle.receipt,
+            invisible_ms,
+            now,
+            changed,
+            suspend=bool(request.suspend),
+        )
+
+    def give_back(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
+        """Make a message visible soon that its client did not get."""
+        receipt = decode_pop_receipt(handle)
+        self._ask_change(
+            Asker(client.channel),
+            (group, topic),
+            receipt,
+            GIVEN_BACK_MS,
+            now,
+            _nobody_waits,
+            suspend=True,
+        )
+
+    def _ask_change(
+        self,
+        asker: Asker,
+        place: tuple[str, str],
+        receipt: PopReceipt,
+        invisible_ms: int,
+        now: Now,
+        then: Then,
+        *,
+        suspend: bool = False,
+    ) -> None:
+        """`place` is the group and the topic."""
+        group, topic = place
+        header = InvisibleTimeHeader(
+            group,
+            topic_of(receipt.origin, group, topic),
+            receipt.queue_id,
+            encode_pop_receipt(receipt),
+            receipt.queue_offset,
+            invisible_ms,
+            suspend,
+        )
+        self._desk.ask(asker, RequestCode.CHANGE_MESSAGE_INVISIBLETIME, header, now, then)
+
+    # Dead letters.
+
+    def _forward(self, call: OpenCall, request: ForwardToDeadLettersRequest, now: Now) -> None:
+        group, topic = group_in(request.group), topic_in(request.topic)
+        handle = self._newest(call.client, group, request.message_id, request.receipt_handle)
+        if handle.log_offset is None:
+            raise CallRefused(
+                GrpcCode.INVALID_RECEIPT_HANDLE, "the receipt handle has no commit log offset"
+            )
+
+        def stored(answer: Answer) -> None:
+            call.answer(StatusResponse(status_of(answer)))
+            if answer.code is ResponseCode.SUCCESS:
+                self._ask_ack(
+                    Asker(call.client.channel), group, topic, handle.receipt, now, _nobody_waits
+                )
+
+        header = SendBackHeader(
+            handle.log_offset,
+            group,
+            delay_level=-1,
+            origin_message_id=request.message_id,
+            origin_topic=topic,
+            max_reconsume_times=0,
+        )
+        code = RequestCode.CONSUMER_SEND_MSG_BACK
+        self._desk.ask(call.asker, code, header, now, stored)
+
+    # Renewing.
+
+    def renew(
+        self, client: GrpcClient, group: str, topic: str, message_id: str, handle: str, now: Now
+    ) -> None:
+        """Keep a message invisible until its client is done with it."""
+        receipt = decode_pop_receipt(handle)
+        key = _key(client, group, message_id, receipt)
+        self.renewals.add(
+            Renewal(key, client.channel, topic, handle, now.wall_ms, receipt.revive_time)
+        )
+
+    def client_gone(self, client: GrpcClient, now: Now) -> None:
+        """Make the messages of a client visible soon."""
+        for renewal in self.renewals.take_client(client.id):
+            self._release(renewal, now)
+
+    def stop(self, now: Now) -> None:
+        for renewal in self.renewals.take_all():
+            self._release(renewal, now)
+
+    def _release(self, renewal: Renewal, now: Now) -> None:
+        receipt = decode_pop_receipt(renewal.handle)
+        self._ask_change(
+            Asker(renewal.channel),
+            (renewal.key[1], renewal.topic),
+            receipt,
+            GIVEN_BACK_MS,
+            now,
+            _nobody_waits,
+        )
+
+    def _renew_now(self, renewal: Renewal, invisible_ms: int, now: Now) -> None:
+        handle = ReceiptHandle(renewal.handle)
+
+        def changed(answer: Answer) -> None:
+            if answer.code is ResponseCode.SUCCESS:
+                newest = _changed_handle(handle, answer)
+                revive_time = decode_pop_receipt(newest).revive_time
+                self.renewals.changed(renewal, newest, revive_time)
+            else:
+                self.renewals.failed(renewal, now)
+
+        place = (renewal.key[1], renewal.topic)
+        self._ask_change(Asker(renewal.channel), place, handle.receipt, invisible_ms, now, changed)
+
+    def _newest(self, client: GrpcClient, group: str, message_id: str, text: str) -> ReceiptHandle:
+        """The newest handle of a message, which is not renewed any more."""
+        handle = ReceiptHandle(text)
+        renewal = self.renewals.take(_key(client, group, message_id, handle.receipt))
+        return handle if renewal is None else ReceiptHandle(renewal.handle)
+
+
+class _AckAnswers:
+    """Collects the results of one request, and answers it with the last."""
+
+    def __init__(self, call: OpenCall, entries: list[AckMessageEntry]) -> None:
+        self._call = call
+        self._entries = entries
+        self._statuses: list[Status | None] = [None] * len(entries)
+        self._left = len(entries)
+
+    def adding(self, index: int) -> Then:
+        return lambda answer: self.add(index, status_of(answer))
+
+    def add(self, index: int, status: Status) -> None:
+        self._statuses[index] = status
+        self._left -= 1
+        if self._left == 0:
+            statuses = [one for one in self._statuses if one is not None]
+            results = [
+                AckMessageResultEntry(entry.message_id, entry.receipt_handle, one)
+                for entry, one in zip(self._entries, statuses, strict=True)
+            ]
+            self._call.answer(AckMessageResponse(common_status(statuses), results))
+
+
+def _key(client: GrpcClient, group: str, message_id: str, receipt: PopReceipt) -> RenewalKey:
+    return (client.id, group, message_id, receipt.queue_id, receipt.queue_offset)
+
+
+def _changed_handle(handle: ReceiptHandle, answer: Answer) -> str:
+    """The handle after a change: a checkpoint of its own, so it starts at the message."""
+    said = read_header(InvisibleTimeAnswerHeader, answer.fields or {})
+    old = handle.receipt
+    receipt = PopReceipt(
+        old.start_offset if old.is_orderly else old.queue_offset,
+        said.pop_time,
+        said.invisible_time,
+        said.revive_qid,
+        old.origin,
+        old.broker_name,
+        old.queue_id,
+        old.queue_offset,
+    )
+    text = encode_pop_receipt(receipt)
+    return text if handle.log_offset is None else f"{text} {handle.log_offset}"
+
+
+def _refuse_change(
+    call: OpenCall, request: ChangeInvisibleDurationRequest | None, status: Status, now: Now
+) -> None:
+    handle = "" if request is None else request.receipt_handle
+    call.answer(ChangeInvisibleDurationResponse(status, handle))
+
+
+def _nobody_waits(answer: Answer) -> None:
+    """The outcome changes nothing: if it failed, the message comes back by itself."""

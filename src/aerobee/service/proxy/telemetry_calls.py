@@ -1,0 +1,204 @@
+"""Telemetry, Heartbeat and NotifyClientTermination: clients announce themselves, and hear commands.
+
+Settings are answered at once and completely (`client_settings`). They register the client with the
+broker: a producer for each of its topics, a consumer with its subscriptions; heartbeats repeat
+that. A producer's group is its topic.
+
+Imports more than 15 modules because settings, heartbeats and commands of clients meet here.
+"""
+
+import logging
+
+from aerobee.model.subscription import ConsumeType, Subscription
+from aerobee.ports.clock import Now
+from aerobee.ports.rpc import CallId, CallWrite
+from aerobee.ports.service import Effects
+from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
+from aerobee.protocol.bodies.subscription import make_subscription
+from aerobee.protocol.grpc.calls import (
+    HeartbeatRequest,
+    NotifyClientTerminationRequest,
+    StatusResponse,
+    TelemetryCommand,
+)
+from aerobee.protocol.grpc.codes import ClientType, GrpcCode, RpcStatus
+from aerobee.protocol.grpc.resources import ClientSettings, Status
+from aerobee.protocol.grpc.wire import encode
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.proxy.call_checks import filter_in, group_in, topic_in
+from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
+from aerobee.service.proxy.desk import Asker, Desk
+from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
+from aerobee.service.proxy.open_call import Method, OpenCall, answering
+from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused
+from aerobee.service.request import Answer
+
+_log = logging.getLogger(__name__)
+
+TOPICS_MAX = 1_000
+"""Topics of one client, published or subscribed to."""
+_CONSUMERS = {
+    ClientType.PUSH_CONSUMER: ConsumeType.PASSIVELY,
+    ClientType.SIMPLE_CONSUMER: ConsumeType.ACTIVELY,
+}
+_UNKNOWN = Status(
+    GrpcCode.UNRECOGNIZED_CLIENT_TYPE, "the client has no settings: write them to Telemetry first"
+)
+
+
+class TelemetryCalls:
+    def __init__(self, desk: Desk, clients: GrpcClients, outbox: Effects) -> None:
+        self._desk = desk
+        self._clients = clients
+        self._outbox = outbox
+
+    def methods(self) -> list[Method]:
+        return [
+            Method("Telemetry", TelemetryCommand, self._take, _end_telemetry, is_stream=True),
+            Method("Heartbeat", HeartbeatRequest, self._beat, answering(StatusResponse)),
+            Method(
+                "NotifyClientTermination",
+                NotifyClientTerminationRequest,
+                self._terminate,
+                answering(StatusResponse),
+            ),
+        ]
+
+    def command(self, client: GrpcClient, command: TelemetryCommand) -> bool:
+        """Write a command to a client; False: it has no stream."""
+        if client.telemetry is None:
+            return False
+        self._outbox.append(CallWrite(client.telemetry, encode(command)))
+        return True
+
+    def stream_ended(self, client: GrpcClient, call: CallId) -> None:
+        """A stream is over: commands no longer go to it."""
+        if client.telemetry == call:
+            client.telemetry = None
+
+    def register_producer(self, call: OpenCall, topic: str, now: Now) -> None:
+        """Register a client that sends to a topic, whether or not it announced the topic."""
+        client = call.client
+        if topic not in client.topics and len(client.topics) < TOPICS_MAX:
+            client.topics.add(topic)
+            self._announce(client, call.asker, now)
+
+    # Settings.
+
+    def _take(self, call: OpenCall, command: TelemetryCommand, now: Now) -> None:
+        call.client.telemetry = call.id
+        said = command.settings
+        if said is None:
+            return  # the outcome of a command: nobody waits for it
+        if said.publishing is not None:
+            settled = self._settle_producer(call.client, said)
+        elif said.subscription is not None:
+            settled = self._settle_consumer(said)
+        else:
+            raise CallRefused(GrpcCode.BAD_REQUEST, "settings without publishing or subscription")
+        before, call.client.settings = call.client.settings, settled
+        try:
+            self._announce(call.client, call.asker, now)
+        except CallRefused:
+            call.client.settings = before
+            raise
+        call.send(TelemetryCommand(status=OK_STATUS, settings=settled))
+
+    def _settle_producer(self, client: GrpcClient, said: ClientSettings) -> ClientSettings:
+        assert said.publishing is not None
+        topics = {topic_in(topic) for topic in said.publishing.topics}
+        if len(topics) > TOPICS_MAX:
+            raise CallRefused(GrpcCode.BAD_REQUEST, f"more than {TOPICS_MAX} topics")
+        client.topics |= topics
+        return producer_settings(said, self._desk.body_bytes_max)
+
+    def _settle_consumer(self, said: ClientSettings) -> ClientSettings:
+        assert said.subscription is not None
+        if said.client_type not in _CONSUMERS:
+            raise CallRefused(
+                GrpcCode.UNRECOGNIZED_CLIENT_TYPE,
+                f"clients of the type {said.client_type} are not served",
+            )
+        group = group_in(said.subscription.group)
+        if len(said.subscription.subscriptions) > TOPICS_MAX:
+            raise CallRefused(GrpcCode.BAD_REQUEST, f"more than {TOPICS_MAX} subscriptions")
+        for entry in said.subscription.subscriptions:
+            topic_in(entry.topic)
+            filter_in(entry.expression)
+        return consumer_settings(said, self._desk.find_group(group))
+
+    # Registering.
+
+    def _announce(self, client: GrpcClient, asker: Asker, now: Now) -> None:
+        """Tell the broker of a client, by the heartbeat that a remoting client would send."""
+        settings = client.settings
+        beats: tuple[ConsumerBeat, ...] = ()
+        if settings is not None and settings.subscription is not None:
+            beats = (self._consumer_beat(settings, now),)
+        if not beats and not client.topics:
+            return
+        heartbeat = Heartbeat(client.id, tuple(sorted(client.topics)), beats)
+
+        def beaten(answer: Answer) -> None:
+            if answer.code is not ResponseCode.SUCCESS:
+                _log.warning(
+                    "a client of gRPC was not registered: %s",
+                    answer.remark,
+                    extra={"client": client.id},
+                )
+
+        body = encode_heartbeat(heartbeat)
+        code = RequestCode.HEART_BEAT
+        self._desk.ask(asker, code, NoHeader(), now, beaten, body=body)
+
+    def _consumer_beat(self, settings: ClientSettings, now: Now) -> ConsumerBeat:
+        assert settings.subscription is not None
+        subscriptions: list[Subscription] = []
+        for entry in settings.subscription.subscriptions:
+            wanted = filter_in(entry.expression)
+            subscriptions.append(
+                make_subscription(
+                    topic_in(entry.topic), wanted.expression, now.wall_ms, wanted.type
+                )
+            )
+        return ConsumerBeat(
+            group_in(settings.subscription.group),
+            _CONSUMERS[ClientType(settings.client_type or 0)],
+            subscriptions=tuple(subscriptions),
+        )
+
+    # Heartbeats and the end.
+
+    def _beat(self, call: OpenCall, request: HeartbeatRequest, now: Now) -> None:
+        if call.client.settings is None:
+            call.answer(StatusResponse(_UNKNOWN))
+            return
+        self._announce(call.client, call.asker, now)
+        call.answer(StatusResponse(OK_STATUS))
+
+    def _terminate(self, call: OpenCall, request: NotifyClientTerminationRequest, now: Now) -> None:
+        if call.client.settings is None:
+            call.answer(StatusResponse(_UNKNOWN))
+            return
+        group = "" if request.group is None else request.group.name
+        leaving = {"clientID": call.client.id, "consumerGroup": group}
+        self._desk.check(call.asker, RequestCode.UNREGISTER_CLIENT, leaving, now)
+        call.answer(StatusResponse(OK_STATUS))
+        self._clients.drop(call.client, now)
+
+
+def _end_telemetry(
+    call: OpenCall, command: TelemetryCommand | None, status: Status, now: Now
+) -> None:
+    """Settings that are refused end the stream with a status of gRPC; a client without rights hears
+    the status first."""
+    if status.code == GrpcCode.UNAUTHORIZED:
+        call.answer(TelemetryCommand(status=status))
+        return
+    is_clients = 40_000 <= status.code < 50_000
+    call.end(
+        RpcStatus.INVALID_ARGUMENT if is_clients else RpcStatus.INTERNAL,
+        f"process client telemetryCommand failed. {status.message}",
+    )

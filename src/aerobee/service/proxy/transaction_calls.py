@@ -1,0 +1,92 @@
+"""EndTransaction, and check-backs through telemetry.
+
+A transaction is named by its topic and id; the offsets of its half message come from the answer to
+its send or from the check-back (`open_transactions`). An end that is repeated is answered as the
+first was.
+
+Imports more than 15 modules because a check-back is a request of the broker, a record and a message
+of the protocol.
+"""
+
+from aerobee.errors import ProtocolError
+from aerobee.model.flags import TransactionType
+from aerobee.ports.clock import Now
+from aerobee.protocol.grpc.calls import (
+    EndTransactionRequest,
+    RecoverOrphanedTransactionCommand,
+    StatusResponse,
+    TelemetryCommand,
+)
+from aerobee.protocol.grpc.codes import COMMIT, ROLLBACK, SERVER_CHECK, GrpcCode
+from aerobee.protocol.grpc.message_mapping import delivered_message
+from aerobee.protocol.headers.transactions import CheckTransactionHeader, EndTransactionHeader
+from aerobee.protocol.message.stored_message import client_messages
+from aerobee.protocol.remoting.declared_header import read_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.proxy.call_checks import topic_in
+from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.open_call import Method, OpenCall, answering
+from aerobee.service.proxy.open_transactions import HalfPlace, OpenTransactions
+from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused, status_of
+from aerobee.service.request import Answer
+
+_ENDS = {COMMIT: TransactionType.COMMIT, ROLLBACK: TransactionType.ROLLBACK}
+
+
+class TransactionCalls:
+    def __init__(self, desk: Desk, transactions: OpenTransactions) -> None:
+        self._desk = desk
+        self._transactions = transactions
+
+    def methods(self) -> list[Method]:
+        return [
+            Method("EndTransaction", EndTransactionRequest, self._end, answering(StatusResponse))
+        ]
+
+    def _end(self, call: OpenCall, request: EndTransactionRequest, now: Now) -> None:
+        topic, transaction_id = topic_in(request.topic), request.transaction_id
+        if not transaction_id.strip():
+            raise CallRefused(GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be blank")
+        place = self._transactions.find(topic, transaction_id)
+        if place is None:
+            raise CallRefused(
+                GrpcCode.INTERNAL_SERVER_ERROR,
+                f"cannot found transaction data of {transaction_id[:100]}: "
+                "answer the check that follows",
+            )
+        wanted = _ENDS.get(request.resolution)
+        if wanted is None or place.decided == request.resolution:
+            call.answer(StatusResponse(OK_STATUS))  # unknown: it stays open
+            return
+
+        def ended(answer: Answer) -> None:
+            if answer.code is ResponseCode.SUCCESS:
+                self._transactions.end(topic, transaction_id, request.resolution)
+            call.answer(StatusResponse(status_of(answer)))
+
+        header = EndTransactionHeader(
+            producer_group=topic,
+            tran_state_table_offset=place.queue_offset,
+            commit_log_offset=place.log_offset,
+            commit_or_rollback=wanted,
+            from_transaction_check=request.source == SERVER_CHECK,
+            message_id=request.message_id,
+            transaction_id=transaction_id,
+            topic=topic,
+        )
+        self._desk.ask(call.asker, RequestCode.END_TRANSACTION, header, now, ended)
+
+    def check_back(self, command: RemotingCommand) -> TelemetryCommand | None:
+        """The command to a client for a check of the broker; None: the check is not readable."""
+        try:
+            header = read_header(CheckTransactionHeader, command.ext_fields)
+            message = client_messages(bytes(command.body))[0]
+        except (ProtocolError, IndexError):
+            return None
+        place = HalfPlace(header.commit_log_offset, header.tran_state_table_offset)
+        self._transactions.add(message.topic, header.transaction_id, place)
+        shown = delivered_message(message, message.topic, message.reconsume_times + 1, "")
+        recovery = RecoverOrphanedTransactionCommand(shown, header.transaction_id)
+        return TelemetryCommand(status=OK_STATUS, recover_orphaned_transaction_command=recovery)

@@ -1,0 +1,202 @@
+"""A broker with the messaging service of gRPC, on a pretended world: calls in, responses out.
+
+kit = GrpcKit(TopicConfig("orders"))
+kit.call("SendMessage", request)              the responses of the call, and its status
+kit.begin("ReceiveMessage", request)          a call that may wait; kit.responses(call) later
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId
+from aerobee.ports.service import Effects, Peer
+from aerobee.protocol.grpc import calls
+from aerobee.protocol.grpc.calls import (
+    ReceiveMessageRequest,
+    ReceiveMessageResponse,
+    SendMessageRequest,
+    TelemetryCommand,
+)
+from aerobee.protocol.grpc.codes import ClientType
+from aerobee.protocol.grpc.resources import (
+    ClientSettings,
+    Duration,
+    FilterExpression,
+    GrpcMessage,
+    GrpcSubscription,
+    Publishing,
+    QueueEntry,
+    Resource,
+    SubscriptionEntry,
+    SystemProperties,
+)
+from aerobee.protocol.grpc.wire import decode, encode
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from tests.broker_kit import BrokerKit
+
+ADDRESS = Peer("10.0.0.1", 8081)
+IDENTITY = BrokerIdentity(grpc_address=ADDRESS)
+CONNECTION = RpcConnectionId(1)
+
+RESPONSES: dict[str, type[Any]] = {
+    "QueryRoute": calls.QueryRouteResponse,
+    "QueryAssignment": calls.QueryAssignmentResponse,
+    "SendMessage": calls.SendMessageResponse,
+    "ReceiveMessage": ReceiveMessageResponse,
+    "AckMessage": calls.AckMessageResponse,
+    "ChangeInvisibleDuration": calls.ChangeInvisibleDurationResponse,
+    "RecallMessage": calls.RecallMessageResponse,
+    "Telemetry": TelemetryCommand,
+}
+
+
+class Ended(NamedTuple):
+    status: int
+    reason: str
+
+
+class GrpcKit(BrokerKit):
+    def __init__(
+        self,
+        *topics: TopicConfig,
+        identity: BrokerIdentity = IDENTITY,
+        config: BrokerConfig | None = None,
+        addresses: Sequence[str] = (),
+    ) -> None:
+        self.written: dict[CallId, list[bytes]] = {}
+        self.ended: dict[CallId, Ended] = {}
+        self._methods: dict[CallId, str] = {}
+        self._last_call = 0
+        super().__init__(*topics, identity=identity, config=config, addresses=addresses)
+
+    def carry_out(self, effects: Effects) -> None:
+        for effect in effects:
+            match effect:
+                case CallWrite(call, message):
+                    self.written.setdefault(call, []).append(message)
+                case EndCall(call, status, reason):
+                    self.ended[call] = Ended(status, reason)
+        super().carry_out([one for one in effects if not isinstance(one, CallWrite | EndCall)])
+
+    @property
+    def door(self) -> Any:
+        return self.broker.rpc
+
+    def begin(
+        self,
+        method: str,
+        request: object | None,
+        client: str = "c1",
+        timeout_ms: int | None = 60_000,
+        *,
+        connection: RpcConnectionId = CONNECTION,
+        metadata: dict[str, str] | None = None,
+    ) -> CallId:
+        """Begin a call, and send its first message."""
+        self._last_call += 1
+        call = CallId(self._last_call)
+        self._methods[call] = method
+        said = {"x-mq-client-id": client, "x-mq-language": "PYTHON", **(metadata or {})}
+        start = CallStart(
+            call,
+            connection,
+            Peer("10.0.0.9", 50_000),
+            f"/apache.rocketmq.v2.MessagingService/{method}",
+            {name: text for name, text in said.items() if text},
+            timeout_ms,
+        )
+        self.carry_out(self.door.on_call(start, self.clock.now()))
+        if request is not None:
+            self.say(call, request)
+        return call
+
+    def say(self, call: CallId, request: object) -> None:
+        """One more message of a call, in a round of reads of its own."""
+        data = request if isinstance(request, bytes) else encode(request)
+        now = self.clock.now()
+        self.carry_out(self.door.on_call_message(call, data, now))
+        self.carry_out(self.broker.settle(now))
+
+    def half_close(self, call: CallId) -> None:
+        self.carry_out(self.door.on_call_half_closed(call, self.clock.now()))
+
+    def cancel(self, call: CallId) -> None:
+        self.carry_out(self.door.on_call_cancelled(call, self.clock.now()))
+
+    def disconnect(self, connection: RpcConnectionId = CONNECTION) -> None:
+        self.carry_out(self.door.on_rpc_closed(connection, self.clock.now()))
+
+    def responses(self, call: CallId) -> list[Any]:
+        """What was written to a call since the last look."""
+        kind = RESPONSES.get(self._methods[call], calls.StatusResponse)
+        return [decode(kind, data) for data in self.written.pop(call, [])]
+
+    def call(self, method: str, request: object, client: str = "c1", **more: Any) -> Any:
+        """The one response of a unary call, everything done that it wants of the disk."""
+        call = self.begin(method, request, client, **more)
+        self.finish()
+        (response,) = self.responses(call)
+        assert self.ended[call] == Ended(0, "")
+        return response
+
+    # What clients do.
+
+    def produce(self, *topics: str, client: str = "c1") -> CallId:
+        """A producer that has announced itself; returns its telemetry."""
+        resources = [Resource("", topic) for topic in topics]
+        settings = ClientSettings(client_type=ClientType.PRODUCER, publishing=Publishing(resources))
+        return self.begin("Telemetry", TelemetryCommand(settings=settings), client)
+
+    def consume(
+        self,
+        group: str,
+        topic: str,
+        client: str = "c1",
+        kind: ClientType = ClientType.SIMPLE_CONSUMER,
+    ) -> CallId:
+        entry = SubscriptionEntry(Resource("", topic), FilterExpression(1, "*"))
+        subscription = GrpcSubscription(Resource("", group), [entry])
+        settings = ClientSettings(client_type=kind, subscription=subscription)
+        return self.begin("Telemetry", TelemetryCommand(settings=settings), client)
+
+    def send(self, *messages: GrpcMessage, client: str = "c1") -> Any:
+        return self.call("SendMessage", SendMessageRequest(list(messages)), client)
+
+    def receive(self, request: ReceiveMessageRequest, client: str = "c1") -> list[GrpcMessage]:
+        """The messages of a receive that does not wait."""
+        call = self.begin("ReceiveMessage", request, client)
+        self.finish()
+        return [one.message for one in self.responses(call) if one.message is not None]
+
+
+def message(topic: str = "orders", body: bytes = b"body", **system: Any) -> GrpcMessage:
+    system.setdefault("message_id", f"ID-{body.decode()}")
+    return GrpcMessage(Resource("", topic), {}, SystemProperties(**system), body)
+
+
+def receiving(
+    topic: str = "orders",
+    group: str = "g",
+    *,
+    expression: FilterExpression | None = None,
+    is_renewed: bool = False,
+    poll_ms: int = 0,
+    invisible_s: int = 30,
+    batch: int = 32,
+) -> ReceiveMessageRequest:
+    return ReceiveMessageRequest(
+        Resource("", group),
+        QueueEntry(Resource("", topic), 0),
+        expression,
+        batch,
+        None if is_renewed else Duration(invisible_s),
+        is_renewed,
+        Duration(poll_ms // 1_000, poll_ms % 1_000 * 1_000_000),
+    )
+
+
+def typed(name: str, kind: str, queues: int = 4) -> TopicConfig:
+    """A topic that takes messages of a type."""
+    attributes = {"message.type": kind}
+    return TopicConfig(name, read_queues=queues, write_queues=queues, attributes=attributes)

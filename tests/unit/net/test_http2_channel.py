@@ -1,0 +1,211 @@
+import asyncio
+import contextlib
+from typing import Self
+
+from aerobee.net.driver import Driver
+from aerobee.net.http2_channel import IDLE_MS_MAX, MESSAGE_MS_MAX
+from aerobee.net.listener import bind, port_of
+from aerobee.ports.clock import Now
+from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId
+from aerobee.ports.service import Effects
+from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.frames import ErrorCode, frame
+from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.sim.clock import SimClock
+from tests.http2_kit import HELLO, Frame, frames_in, headers_in, open_stream, unary
+from tests.net_kit import EchoService, in_loop
+
+ECHO, HOLD = "/s/Echo", "/s/Hold"
+
+
+class EchoCalls(EchoService):
+    """Answers each message of a call with itself, and ends a call that the client has ended."""
+
+    message_bytes_max = 1_000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starts: list[CallStart] = []
+        self.news: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
+
+    @property
+    def rpc(self) -> Self:
+        return self
+
+    def on_call(self, start: CallStart, now: Now) -> Effects:
+        self.starts.append(start)
+        return []
+
+    def on_call_message(self, call: CallId, message: bytes, now: Now) -> Effects:
+        return [CallWrite(call, message)]
+
+    def on_call_half_closed(self, call: CallId, now: Now) -> Effects:
+        path = next(one.path for one in self.starts if one.call == call)
+        return [EndCall(call)] if path == ECHO else []
+
+    def on_call_cancelled(self, call: CallId, now: Now) -> Effects:
+        self.news.put_nowait(("cancelled", call))
+        return []
+
+    def on_rpc_closed(self, connection: RpcConnectionId, now: Now) -> Effects:
+        self.news.put_nowait(("closed", connection))
+        return []
+
+
+class Serving:
+    """A driver whose service answers calls, and a client by hand."""
+
+    def __init__(self, connections_max: int = 100) -> None:
+        self.service = EchoCalls()
+        self.clock = SimClock()
+        self.driver = Driver(self.service, self.clock, FrameLimits(), connections_max)
+        self.port = 0
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def __aenter__(self) -> Self:
+        sockets = bind("127.0.0.1", 0)
+        self.port = port_of(sockets[0])
+        await self.driver.start([], lambda error: None, (), sockets)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.driver.stop()
+        for writer in self._writers:
+            writer.close()
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self._writers.append(writer)
+        return reader, writer
+
+    def pass_time(self, ms: int) -> None:
+        self.clock.advance(ms)
+        self.driver.tick_soon()
+
+
+async def read_until(reader: asyncio.StreamReader, kind: int, stream: int) -> list[Frame]:
+    """The frames up to the first of a kind that ends a stream, or concerns all."""
+    data = b""
+    while True:
+        found = frames_in(data)
+        for one in found:
+            ends = kind != frames.HEADERS or one.flags & frames.END_STREAM
+            if one.kind == kind and one.stream == stream and ends:
+                return found
+        more = await reader.read(65_536)
+        assert more, found
+        data += more
+
+
+def test_calls_are_answered_on_their_streams() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            writer.write(HELLO + unary(1, ECHO, b"first") + unary(3, ECHO, b"second"))
+            found = await read_until(reader, frames.HEADERS, 3)
+            assert headers_in(found, 1) == [
+                {":status": "200", "content-type": "application/grpc"},
+                {"grpc-status": "0"},
+            ]
+            data = [(one.stream, one.payload[5:]) for one in found if one.kind == frames.DATA]
+            assert data == [(1, b"first"), (3, b"second")]
+            start = server.service.starts[0]
+            assert (start.path, start.peer.host) == (ECHO, "127.0.0.1")
+            assert server.driver.connections() == 1
+
+    in_loop(test)
+
+
+def test_a_request_that_is_no_call_is_answered_415() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            writer.write(HELLO + open_stream(1, ECHO, ("content-type", "text/html"), flags=1))
+            found = await read_until(reader, frames.HEADERS, 1)
+            assert headers_in(found, 1) == [{":status": "415"}]
+
+    in_loop(test)
+
+
+def test_a_message_that_is_too_long_ends_its_call_alone() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            writer.write(HELLO + unary(1, ECHO, b"x" * 1_001) + unary(3, ECHO, b"ok"))
+            found = await read_until(reader, frames.HEADERS, 3)
+            assert headers_in(found, 1)[0]["grpc-status"] == "8"
+            assert headers_in(found, 3)[1]["grpc-status"] == "0"
+
+    in_loop(test)
+
+
+def test_bytes_that_are_no_http2_close_their_connection_alone() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            good_reader, good = await server.connect()
+            good.write(HELLO)
+            bad_reader, bad = await server.connect()
+            bad.write(b"GET / HTTP/1.1\r\n\r\n")
+            found = frames_in(await bad_reader.read())
+            assert found[-1].kind == frames.GOAWAY
+            good.write(unary(1, ECHO, b"still here"))
+            await read_until(good_reader, frames.HEADERS, 1)
+
+    in_loop(test)
+
+
+def test_calls_of_a_closed_connection_are_cancelled() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            writer.write(HELLO + unary(1, HOLD, b"x"))
+            await read_until(reader, frames.DATA, 1)
+            writer.close()
+            assert (await server.service.news.get())[0] == "cancelled"
+            assert (await server.service.news.get())[0] == "closed"
+
+    in_loop(test)
+
+
+def test_a_connection_without_calls_is_closed_after_a_while_and_one_with_a_call_is_not() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            busy_reader, busy = await server.connect()
+            busy.write(HELLO + unary(1, HOLD, b"x"))
+            await read_until(busy_reader, frames.DATA, 1)
+            idle_reader, idle = await server.connect()
+            idle.write(HELLO + unary(1, ECHO, b"x"))
+            await read_until(idle_reader, frames.HEADERS, 1)
+            server.pass_time(IDLE_MS_MAX + 2_000)
+            await idle_reader.read()
+            assert server.driver.connections() == 1
+
+    in_loop(test)
+
+
+def test_a_message_that_does_not_come_whole_is_given_up() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            half = frame(frames.DATA, 0, 1, b"\0\0\0\0\x64half")
+            writer.write(HELLO + open_stream(1, ECHO) + half + unary(3, HOLD, b"x"))
+            await read_until(reader, frames.DATA, 3)
+            server.pass_time(MESSAGE_MS_MAX + 2_000)
+            found = await read_until(reader, frames.RST_STREAM, 1)
+            assert found[-1].payload == ErrorCode.CANCEL.to_bytes(4, "big")
+            assert (await server.service.news.get())[0] == "cancelled"
+
+    in_loop(test)
+
+
+def test_connections_beyond_the_limit_are_refused() -> None:
+    async def test() -> None:
+        async with Serving(connections_max=1) as server:
+            first_reader, first = await server.connect()
+            first.write(HELLO + unary(1, ECHO, b"x"))
+            await read_until(first_reader, frames.HEADERS, 1)
+            second_reader, _ = await server.connect()
+            with contextlib.suppress(ConnectionError):
+                assert await second_reader.read() == b""
+
+    in_loop(test)

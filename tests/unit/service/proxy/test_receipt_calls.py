@@ -1,0 +1,163 @@
+from typing import Any
+
+import pytest
+
+from aerobee.protocol.grpc.calls import (
+    AckMessageEntry,
+    AckMessageRequest,
+    ChangeInvisibleDurationRequest,
+    ForwardToDeadLettersRequest,
+    HeartbeatRequest,
+)
+from aerobee.protocol.grpc.codes import ClientType, GrpcCode
+from aerobee.protocol.grpc.resources import Duration, GrpcMessage, Resource
+from tests.grpc_kit import GrpcKit, message, receiving, typed
+
+TOPIC, GROUP = Resource("", "orders"), Resource("", "g")
+
+
+def orders(*bodies: bytes) -> GrpcKit:
+    kit = GrpcKit(typed("orders", "NORMAL", queues=1))
+    kit.receive(receiving())
+    for body in bodies:
+        kit.send(message(body=body))
+    return kit
+
+
+def handle_of(one: GrpcMessage) -> str:
+    assert one.system_properties is not None
+    return one.system_properties.receipt_handle or ""
+
+
+def attempt_of(one: GrpcMessage) -> int | None:
+    assert one.system_properties is not None
+    return one.system_properties.delivery_attempt
+
+
+def ack(kit: GrpcKit, *messages: GrpcMessage) -> Any:
+    entries = [
+        AckMessageEntry(one.system_properties.message_id, handle_of(one))
+        for one in messages
+        if one.system_properties is not None
+    ]
+    return kit.call("AckMessage", AckMessageRequest(GROUP, TOPIC, entries))
+
+
+def change(kit: GrpcKit, one: GrpcMessage, ms: int, **more: Any) -> Any:
+    assert one.system_properties is not None
+    wanted = Duration(ms // 1_000, ms % 1_000 * 1_000_000)
+    request = ChangeInvisibleDurationRequest(
+        GROUP, TOPIC, handle_of(one), wanted, one.system_properties.message_id, **more
+    )
+    return kit.call("ChangeInvisibleDuration", request)
+
+
+def test_acknowledged_messages_do_not_come_again() -> None:
+    kit = orders(b"a", b"b")
+    found = kit.receive(receiving(invisible_s=10))
+    response = ack(kit, *found)
+    assert response.status.code == GrpcCode.OK
+    assert [entry.status.code for entry in response.entries] == [GrpcCode.OK] * 2
+    kit.run(15_000)
+    assert kit.receive(receiving()) == []
+
+
+def test_results_that_differ_have_a_code_of_their_own() -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving())
+    entries = [AckMessageEntry("x", "no handle"), AckMessageEntry("ID-a", handle_of(found))]
+    response = kit.call("AckMessage", AckMessageRequest(GROUP, TOPIC, entries))
+    assert response.status.code == GrpcCode.MULTIPLE_RESULTS
+    assert [entry.status.code for entry in response.entries] == [
+        GrpcCode.INVALID_RECEIPT_HANDLE,
+        GrpcCode.OK,
+    ]
+
+
+def test_an_expired_handle_is_refused_and_an_empty_request_too() -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving(invisible_s=10))
+    kit.run(10_000)
+    assert ack(kit, found).status.code == GrpcCode.INVALID_RECEIPT_HANDLE
+    assert ack(kit).status.code == GrpcCode.INTERNAL_SERVER_ERROR
+
+
+def test_a_changed_message_comes_again_after_its_new_time_and_its_new_handle_counts() -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving(invisible_s=600))
+    response = change(kit, found, 20_000)
+    assert response.status.code == GrpcCode.OK
+    assert response.receipt_handle != handle_of(found)
+    assert response.receipt_handle.split(" ")[8] == handle_of(found).split(" ")[8]
+    kit.run(22_000)
+    (again,) = kit.receive(receiving(invisible_s=10))
+    assert attempt_of(again) == 2
+    assert ack(kit, again).status.code == GrpcCode.OK
+    kit.run(15_000)
+    assert kit.receive(receiving()) == []
+
+
+def test_a_change_to_nothing_makes_it_visible_at_once_and_suspended_it_is_not_counted() -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving())
+    change(kit, found, 0, suspend=True)
+    kit.run(2_000)
+    (again,) = kit.receive(receiving())
+    assert attempt_of(again) == 1
+
+
+@pytest.mark.parametrize(("ms", "handle"), [(-1, ""), (43_200_001, ""), (1_000, "no handle")])
+def test_a_refused_change_gives_the_old_handle_back(ms: int, handle: str) -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving())
+    assert found.system_properties is not None
+    found.system_properties.receipt_handle = handle or handle_of(found)
+    response = change(kit, found, ms)
+    assert response.status.code in (
+        GrpcCode.ILLEGAL_INVISIBLE_TIME,
+        GrpcCode.INVALID_RECEIPT_HANDLE,
+    )
+    assert response.receipt_handle == handle_of(found)
+
+
+def test_a_message_can_be_forwarded_to_the_dead_letters() -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving(invisible_s=10))
+    request = ForwardToDeadLettersRequest(GROUP, TOPIC, handle_of(found), "ID-a", 1, 1)
+    assert kit.call("ForwardMessageToDeadLetterQueue", request).status.code == GrpcCode.OK
+    assert kit.bodies("%DLQ%g", 0) == [b"a"]
+    kit.run(15_000)
+    assert kit.receive(receiving()) == []
+    request.receipt_handle = " ".join(handle_of(found).split(" ")[:8])
+    refused = kit.call("ForwardMessageToDeadLetterQueue", request)
+    assert refused.status.code == GrpcCode.INVALID_RECEIPT_HANDLE
+
+
+def test_a_renewed_message_stays_invisible_and_its_first_handle_acknowledges_it() -> None:
+    kit = orders(b"a")
+    kit.consume("g", "orders", kind=ClientType.PUSH_CONSUMER)
+    (found,) = kit.receive(receiving(is_renewed=True))
+    for _ in range(3):
+        kit.run(60_000, 1_000)
+        assert kit.call("Heartbeat", HeartbeatRequest(GROUP)).status.code == GrpcCode.OK
+    assert kit.receive(receiving(), "c2") == []
+    assert ack(kit, found).status.code == GrpcCode.OK
+    kit.run(400_000, 2_000)
+    assert kit.receive(receiving(), "c2") == []
+
+
+def test_the_messages_of_a_client_that_is_gone_are_visible_soon() -> None:
+    kit = orders(b"a")
+    kit.consume("g", "orders", kind=ClientType.PUSH_CONSUMER)
+    assert len(kit.receive(receiving(is_renewed=True))) == 1
+    kit.disconnect()
+    kit.run(9_000)
+    assert (
+        kit.receive(
+            receiving(),
+            "c2",
+        )
+        == []
+    )
+    kit.run(5_000)
+    assert [one.body for one in kit.receive(receiving(), "c2")] == [b"a"]
