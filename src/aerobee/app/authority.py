@@ -3,7 +3,7 @@
     DIR/ca.key, DIR/ca.crt         of the authority; ca.crt goes everywhere, ca.key nowhere
     DIR/NAME.key, DIR/NAME.crt     of a host or a client
 
-Keys are of the curve P-256, which costs a server a tenth of RSA's time for each handshake, and are
+Keys are of the curve P-256, which costs a server less than RSA for each handshake, and are
 files of mode 0600. The command `openssl` does the work (decision 0027): keys never leave the
 files, and nothing is asked of it that an operator could not type.
 """

@@ -40,8 +40,8 @@ class RaftState:
         if bounds.end > bounds.start and not is_alone:
             raise StorageError(
                 f"the store {self._root} has messages, and is not that of a member of a group",
-                hint="members without messages could outvote it: begin a group with this broker"
-                " alone in dLegerPeers, and add the others to it",
+                hint="members without messages could outvote it: begin the group with empty stores,"
+                " or keep this broker a master and give it slaves",
             )
         return first_state(NOBODY if config.joins else config.members(), bounds.start)
 

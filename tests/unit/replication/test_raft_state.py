@@ -30,7 +30,7 @@ def test_a_broker_that_joins_waits_to_be_added() -> None:
 
 
 def test_a_store_with_messages_begins_a_group_only_alone() -> None:
-    with pytest.raises(StorageError, match="begin a group with this broker alone"):
+    with pytest.raises(StorageError, match="begin the group with empty stores"):
         state_on(SimDisk()).load(CONFIG, WITH_RECORDS)
     alone = RaftGroupConfig(is_on=True, peers=PEERS[:1], node=0)
     assert state_on(SimDisk()).load(alone, WITH_RECORDS) == first_state(alone.members())

@@ -37,7 +37,6 @@ cdef class SignedHeader:
     cdef Py_ssize_t _value_ends[32]
     cdef Py_ssize_t _value_starts[32]
     cdef readonly int code
-    cdef readonly Py_ssize_t frame_size
     cdef readonly Py_ssize_t stamp_end
 
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, is_read=bint)

@@ -61,8 +61,7 @@ class SigningKey:
 class SignedHeader:
     """The fields of one request; one object is reused for every frame.
 
-    `code` is the request's, `stamp_end` is 0 if it has no RequestStamp, `frame_size` counts the
-    bytes of the whole frame.
+    `code` is the request's, `stamp_end` is 0 if it has no RequestStamp.
     H1. `_order` is a permutation of the first `_count` indexes, in the order of the names after
     `read`. It is that of the last header with as many fields before: most headers are sorted by
     one look at each name.
@@ -88,7 +87,6 @@ class SignedHeader:
         "_value_ends",
         "_value_starts",
         "code",
-        "frame_size",
         "stamp_end",
     )
 
@@ -104,7 +102,6 @@ class SignedHeader:
         self._said_start = 0
         self._said_end = 0
         self.code = 0
-        self.frame_size = 0
         self._user_start = 0
         self._user_end = 0
         self._stamp_start = 0
@@ -129,7 +126,6 @@ class SignedHeader:
         self._user_start = self._user_end = 0
         self._stamp_start = self.stamp_end = 0
         self.code = -1
-        self.frame_size = frames.body_end - start + 8
         if frames.serialize_type == 1:
             is_read = self._read_binary(frames.memory, start, end)
         else:

@@ -7,10 +7,8 @@ cdef long long _AGE_MS_MAX
 
 @cython.final
 cdef class KnownUser:
-    cdef public long long bytes
     cdef SigningKey key
     cdef readonly object name
-    cdef public long long requests
     cdef public StampSession session
     cdef readonly set topics
     cdef public long long trusted_until_ms
@@ -29,7 +27,6 @@ cdef class FastGate:
     cdef list _users
     cdef long long _wall_ms
     cdef readonly long long epoch
-    cdef public bint is_metered
 
     cpdef bint begin(self, object channel, object now) except -1
 

@@ -39,7 +39,7 @@ def is_compiled() -> bool:
 class KnownUser:
     """A user whom the gate let pass on one connection."""
 
-    __slots__ = ("bytes", "key", "name", "requests", "session", "topics", "trusted_until_ms")
+    __slots__ = ("key", "name", "session", "topics", "trusted_until_ms")
 
     def __init__(self, name: bytes, key: SigningKey) -> None:
         self.name = name
@@ -49,10 +49,6 @@ class KnownUser:
         self.trusted_until_ms = 0
         """RocketMQ's stateful strategy: until then no signature is looked at."""
         self.session: StampSession | None = None
-        self.requests = 0
-        """That fast paths have taken since somebody looked, if the gate is metered."""
-        self.bytes = 0
-        """Of these, headers and bodies."""
 
 
 class FastGate:
@@ -71,7 +67,6 @@ class FastGate:
         "_users",
         "_wall_ms",
         "epoch",
-        "is_metered",
     )
 
     def __init__(self, accounts: Accounts, stamps: RequestStamps, trust_ms: int) -> None:
@@ -90,12 +85,6 @@ class FastGate:
         self._count = 0
         self._stamp_ms = 0
         self.epoch = accounts.epoch
-        self.is_metered = False
-        """Whether requests and bytes are counted by user."""
-
-    def users(self) -> list[KnownUser]:
-        """The users who are known on the connection that is read."""
-        return self._users or []
 
     def begin(self, channel: ChannelId, now: Now) -> bool:
         """A read of a connection begins. False: nobody is known on it."""
@@ -131,9 +120,6 @@ class FastGate:
     def took(self) -> None:
         """The frame that was admitted last is taken: its stamp is used."""
         user = self._user
-        if self.is_metered and user is not None:
-            user.requests += 1
-            user.bytes += self._header.frame_size
         if self._count != 0 and user is not None and user.session is not None:
             user.session.count = self._count
             if self._stamp_ms > user.session.wall_ms:
