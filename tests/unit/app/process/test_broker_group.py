@@ -30,7 +30,8 @@ def test_all_are_named_in_the_line_that_says_ready(tmp_path: Path) -> None:
             brokers = broker_parts(settings, nameserver)
             group = BrokerGroup(brokers)
             place = await group.start(no_failure)
-            assert place == ", ".join(f"broker {one.address}" for one in brokers)
+            places = [f"broker {one.address}, gRPC {one.grpc_address}" for one in brokers]
+            assert place == ", ".join(places)
             await group.stop()
 
     in_loop(test)
