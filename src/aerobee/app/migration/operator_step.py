@@ -3,6 +3,8 @@ operator, or else a person is asked to do it.
 """
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,12 +27,13 @@ class OperatorStep:
 
     async def run(self, hint: str) -> None:
         """Run the command to its end. TakeoverFailed: it failed."""
-        process = await asyncio.create_subprocess_shell(self.command)
+        # In a session of its own: what the shell has started ends with it.
+        process = await asyncio.create_subprocess_shell(self.command, start_new_session=True)
         try:
             await process.wait()
         finally:
             if process.returncode is None:
-                process.terminate()
+                os.killpg(process.pid, signal.SIGTERM)
                 await process.wait()
         if process.returncode != 0:
             raise TakeoverFailed(
