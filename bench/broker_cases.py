@@ -150,6 +150,64 @@ FEATURES = (
 FEATURE_SETTINGS = {"timerWheelEnable": "true", "enablePropertyFilter": "true"}
 OPEN = Case("open", "latency at 5,000/s", "open --connections 4 --body 100 --rate 5000")
 SYNC = Case("sync", "synchronous flush, single sends, 4 × 64, 100 B, per s", SEND, 3)
+# With users, and over TLS: each on servers of its own. The user is a super user: Apache's broker
+# looks for no rules of it.
+LOGIN = "--access-key bench --secret-key bench-secret"
+_AUTH = "org.apache.rocketmq.auth"
+USERS: Mapping[str, str] = {
+    "authenticationEnabled": "true",
+    "authorizationEnabled": "true",
+    "authenticationMetadataProvider": (
+        f"{_AUTH}.authentication.provider.LocalAuthenticationMetadataProvider"
+    ),
+    "authorizationMetadataProvider": (
+        f"{_AUTH}.authorization.provider.LocalAuthorizationMetadataProvider"
+    ),
+    "initAuthenticationUser": '{"username":"bench","password":"bench-secret"}',
+    "innerClientAuthenticationCredentials": '{"accessKey":"inner","secretKey":"inner-secret"}',
+}
+TRUST = {
+    "authenticationStrategy": f"{_AUTH}.authentication.strategy.StatefulAuthenticationStrategy",
+    "authorizationStrategy": f"{_AUTH}.authorization.strategy.StatefulAuthorizationStrategy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What servers ask of those who connect: a case, their settings, and what the generator has to
+    show."""
+
+    case: Case
+    settings: Mapping[str, str]
+    shown: str
+
+
+def guards(certificates: Path) -> list[Guard]:
+    """`certificates`: a folder with those of an authority and a host, as `aerobee tls init` makes
+    them."""
+    tls = {
+        # Both: brokers register with a name server that speaks plain text.
+        "tls.server.mode": "permissive",
+        "tls.test.mode.enable": "false",
+        "tls.server.certPath": str(certificates / "localhost.crt"),
+        "tls.server.keyPath": str(certificates / "localhost.key"),
+        "tls.server.trustCertPath": str(certificates / "ca.crt"),
+    }
+    ending = "single sends, 4 × 64, 100 B, per s"
+    return [
+        Guard(Case("auth", f"users, each request checked: {ending}", SEND, 4), USERS, LOGIN),
+        Guard(
+            Case("auth-stateful", f"users, connections trusted: {ending}", SEND, 4),
+            {**USERS, **TRUST},
+            LOGIN,
+        ),
+        Guard(
+            Case("tls", f"TLS: {ending}", SEND, 2), tls, f"--authority {certificates / 'ca.crt'}"
+        ),
+    ]
+
+
+GUARDS = ("auth", "auth-stateful", "tls")
 # What Apache's warm-up consists of, with shares of its time.
 WarmUp = Sequence[tuple[str, str, float]]
 WARM_UP: WarmUp = (
@@ -213,6 +271,7 @@ class Bench:
         self._root = root
         self._names = servers
         self._name_server: NameServer | None = None
+        self._shown = ""
 
     def close(self) -> None:
         if self._name_server is not None:
@@ -311,6 +370,15 @@ class Bench:
         warm_up = [(case.arguments, case.topic, 1 / len(cases)) for case in cases]
         return self.rates(cases, FEATURE_SETTINGS, warm_up)[0]
 
+    def guarded(self, guard: Guard, program: Path) -> Measured:
+        """A case on servers that ask who connects; `program`: a generator that can show it."""
+        plain, self._program, self._shown = self._program, program, guard.shown
+        try:
+            warm_up = [(SEND, TOPIC, 0.7)]
+            return self.rates([guard.case], guard.settings, warm_up)[0][guard.case.name]
+        finally:
+            self._program, self._shown = plain, ""
+
     def _start(self, name: str, more: Mapping[str, str] | None = None) -> Server:
         if self._name_server is None:
             self._name_server = NameServer(self._root / "nameserver", {})
@@ -326,7 +394,7 @@ class Bench:
     def _load(
         self, server: Server, arguments: str, topic: str, placement: Placement, ending: str
     ) -> Figures:
-        words = [*arguments.split(), "--topic", topic, *ending.split()]
+        words = [*arguments.split(), "--topic", topic, *ending.split(), *self._shown.split()]
         return run_load(self._program, server.port, words, placement.load)
 
     def _must(self, server: Server, arguments: str, topic: str, ending: str) -> Figures:

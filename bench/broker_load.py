@@ -23,16 +23,30 @@ class LoadError(Exception):
     """The generator could not be built, or ended without a figure."""
 
 
-def compile_load(folder: Path = BUILD) -> Path:
-    """The program, newer than its sources."""
-    program, sources = folder / "load", sorted((HERE / "load").iterdir())
-    newest = max(source.stat().st_mtime for source in sources)
+def compile_load(folder: Path = BUILD, *, with_openssl: bool = False) -> Path:
+    """The generator for remoting. `with_openssl`: it can sign requests and speak TLS."""
+    name, options = ("load-openssl", ["-DWITH_OPENSSL"]) if with_openssl else ("load", [])
+    libraries = ["-lssl", "-lcrypto"] if with_openssl else []
+    return compile_program(folder / name, ["load"], options, libraries)
+
+
+def compile_program(
+    program: Path,
+    sources: Sequence[str],
+    options: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+) -> Path:
+    """The program, newer than its sources: those of the first folder, and the headers that it
+    takes of the others."""
+    newest = max(file.stat().st_mtime for name in sources for file in (HERE / name).iterdir())
     if program.exists() and program.stat().st_mtime > newest:
         return program
-    folder.mkdir(parents=True, exist_ok=True)
-    command = ["cc", "-O2", "-std=gnu11", "-Wall", "-Wextra", "-o", str(program)]
-    units = [str(source) for source in sources if source.suffix == ".c"]
-    done = subprocess.run([*command, *units], capture_output=True, text=True, check=False)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    command = ["cc", "-O2", "-std=gnu11", "-Wall", "-Wextra", *options, "-o", str(program)]
+    units = [str(file) for file in sorted((HERE / sources[0]).iterdir()) if file.suffix == ".c"]
+    done = subprocess.run(
+        [*command, *units, *libraries], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise LoadError(f"cc ended with {done.returncode}:\n{done.stderr[-3000:]}")
     return program

@@ -73,9 +73,10 @@ class Server:
     ready: ClassVar[str]
     """What the line holds that says so; a regular expression."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, object], port: int = 0) -> None:
+        """`port`: that of an earlier one in the same folder; 0: any."""
         self.folder = folder
-        self.port = free_port()
+        self.port = port or free_port()
         folder.mkdir(parents=True, exist_ok=True)
         command = self.command(settings)
         began = time.perf_counter()
@@ -99,6 +100,10 @@ class Server:
 
     def environment(self) -> dict[str, str]:
         return {}
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
 
     def empty(self) -> None:
         """Forget what is kept in memory, where that is all there is."""
@@ -133,6 +138,11 @@ class Server:
         """Stop it, cleanly if it will, and remove what it wrote."""
         self.end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would, and keep what it wrote."""
+        self._process.kill()
+        self._process.wait()
 
     def end(self) -> None:
         """Stop it, cleanly if it will, and keep what it wrote."""
@@ -201,6 +211,7 @@ class Aerobee(Server):
 class Apache(Server):
     title = "Apache 5.5.0"
     ready = "boot success"
+    jvm_options = JVM_OPTIONS
 
     def command(self, settings: Mapping[str, object]) -> list[str]:
         apache.install()
@@ -208,11 +219,14 @@ class Apache(Server):
         # What it would otherwise do by itself while it is measured, or refuse while it warms up.
         calm = {"timerWheelEnable": "false", "waitTimeMillsInSendQueue": 10_000}
         everything = {**BROKER_SETTINGS, **calm, **settings, **own}
+        # It takes those of TLS as properties of its JVM.
+        tls = [name for name in everything if name.startswith("tls.")]
+        home = [f"-D{name}={everything.pop(name)}" for name in tls]
         config = _write_settings(self.folder / "broker.conf", everything)
-        home = [f"-Duser.home={self.folder}", f"-Djava.io.tmpdir={self.folder}"]
+        home += [f"-Duser.home={self.folder}", f"-Djava.io.tmpdir={self.folder}"]
         path = [*home, "-cp", f"{apache.BUILD / 'jars'}/*"]
         main = "org.apache.rocketmq.broker.BrokerStartup"
-        return ["java", *JVM_OPTIONS.split(), *path, main, "-c", config]
+        return ["java", *self.jvm_options.split(), *path, main, "-c", config]
 
     def environment(self) -> dict[str, str]:
         return {"ROCKETMQ_HOME": str(self.folder)}

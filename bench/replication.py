@@ -9,18 +9,16 @@ python -m bench.replication --root DIR                 # on another disk (a fold
 It needs a C compiler; Java and Maven for Apache. Master, slave and generator share the cores.
 """
 
-import argparse
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from bench.broker import Table, machine, verdict
 from bench.broker_cases import BROKERS
 from bench.broker_load import Figures, compile_load
 from bench.broker_servers import SERVERS
+from bench.choices import read_choices
 from bench.replication_cases import (
     ALONE,
     ASYNC,
@@ -142,21 +140,9 @@ def run(cases: Cases, only: Sequence[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="short runs: is it all there?")
-    parser.add_argument("--only", help=f"some of {','.join(NAMES)}", default=",".join(NAMES))
-    parser.add_argument("--servers", default=",".join(BROKERS), help="some of %(default)s")
-    parser.add_argument("--root", help="where to write (default: the system's temporary folder)")
-    options = parser.parse_args()
-    only, kinds = options.only.split(","), options.servers.split(",")
-    for given, known in ((only, NAMES), (kinds, BROKERS)):
-        if unknown := set(given) - set(known):
-            parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(known)}")
-    root = Path(options.root or tempfile.mkdtemp(prefix="aerobee-bench-", dir="/var/tmp"))
-    root.mkdir(parents=True, exist_ok=True)
-    cases = Cases(compile_load(), root, kinds, QUICK if options.quick else Plan())
+    choices = read_choices(__doc__, NAMES, BROKERS)
+    only, kinds, root = choices.cases, choices.servers, choices.root
+    cases = Cases(compile_load(), root, kinds, QUICK if choices.is_quick else Plan())
     table = Table([name for name in SERVERS if name in kinds])
     try:
         run(cases, only)

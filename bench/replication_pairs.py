@@ -34,7 +34,8 @@ class PairError(Exception):
 
 
 def log_end(port: int) -> int:
-    """The end of a broker's log."""
+    """The end of a broker's log; 0 of one that does not answer with figures yet, as Apache's slave
+    that has just started."""
     request = RemotingCommand(RequestCode.GET_BROKER_RUNTIME_INFO, opaque=1)
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(b"".join(encode(request)))
@@ -42,7 +43,8 @@ def log_end(port: int) -> int:
             (size,) = struct.unpack(">i", stream.read(4))
             frame = stream.read(size)
     header_size = struct.unpack(">i", frame[:4])[0] & 0xFFFFFF
-    return int(json.loads(frame[4 + header_size :])["table"]["commitLogMaxOffset"])
+    body = frame[4 + header_size :]
+    return int(json.loads(body)["table"]["commitLogMaxOffset"]) if body else 0
 
 
 class Pair:

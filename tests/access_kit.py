@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from aerobee.model.access import Credentials, Rights, Rule, User
 from aerobee.model.topic import TopicConfig
+from aerobee.ports.audit import AuditSink
 from aerobee.protocol.bodies.access import encode_rights, encode_user
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.remoting.signature import sign_fields
@@ -37,11 +38,13 @@ def signed(
     said = dict(fields or {})
     if name is not None:
         sign_fields(said, body, Credentials(name, secret_of(name)))
-    return said
+    return {**(fields or {}), **said}  # empty ones, too, as other clients than ours send them
 
 
-def guarded_broker(*topics: TopicConfig, access: AccessConfig = ACCESS) -> BrokerKit:
-    kit = BrokerKit(identity=replace(IDENTITY, access=access))
+def guarded_broker(
+    *topics: TopicConfig, access: AccessConfig = ACCESS, audit: AuditSink | None = None
+) -> BrokerKit:
+    kit = BrokerKit(identity=replace(IDENTITY, access=access, audit=audit))
     for topic in topics:
         assert ask_as(kit, "root", 17, create_fields(topic)).code == 0
     return kit

@@ -5,11 +5,13 @@ kit.call("SendMessage", request)              the responses of the call, and its
 kit.begin("ReceiveMessage", request)          a call that may wait; kit.responses(call) later
 """
 
+import hashlib
+import hmac
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from aerobee.model.topic import TopicConfig
-from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId
+from aerobee.ports.rpc import AnswerCall, CallId, CallStart, CallWrite, EndCall, RpcConnectionId
 from aerobee.ports.service import Effects, Peer
 from aerobee.protocol.grpc import calls
 from aerobee.protocol.grpc.calls import (
@@ -33,8 +35,11 @@ from aerobee.protocol.grpc.resources import (
 )
 from aerobee.protocol.grpc.wire import decode, encode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.sim.disk import SimDisk
+from tests.access_kit import secret_of
 from tests.broker_kit import BrokerKit
 
+_CALL_EFFECTS = (CallWrite, AnswerCall, EndCall)
 ADDRESS = Peer("10.0.0.1", 8081)
 IDENTITY = BrokerIdentity(grpc_address=ADDRESS)
 CONNECTION = RpcConnectionId(1)
@@ -63,21 +68,29 @@ class GrpcKit(BrokerKit):
         identity: BrokerIdentity = IDENTITY,
         config: BrokerConfig | None = None,
         addresses: Sequence[str] = (),
+        **more: Any,
     ) -> None:
         self.written: dict[CallId, list[bytes]] = {}
         self.ended: dict[CallId, Ended] = {}
         self._methods: dict[CallId, str] = {}
         self._last_call = 0
-        super().__init__(*topics, identity=identity, config=config, addresses=addresses)
+        self.is_fast = True
+        """Whether calls are offered to the fast path first."""
+        self.taken = 0
+        """Calls that it took."""
+        super().__init__(*topics, identity=identity, config=config, addresses=addresses, **more)
 
     def carry_out(self, effects: Effects) -> None:
         for effect in effects:
             match effect:
                 case CallWrite(call, message):
                     self.written.setdefault(call, []).append(message)
+                case AnswerCall(call, messages):
+                    self.written.setdefault(call, []).extend(messages)
+                    self.ended[call] = Ended(0, "")
                 case EndCall(call, status, reason):
                     self.ended[call] = Ended(status, reason)
-        super().carry_out([one for one in effects if not isinstance(one, CallWrite | EndCall)])
+        super().carry_out([one for one in effects if not isinstance(one, _CALL_EFFECTS)])
 
     @property
     def door(self) -> Any:
@@ -106,10 +119,25 @@ class GrpcKit(BrokerKit):
             {name: text for name, text in said.items() if text},
             timeout_ms,
         )
-        self.carry_out(self.door.on_call(start, self.clock.now()))
-        if request is not None:
-            self.say(call, request)
+        if request is None or not self._is_taken(start, request):
+            self.carry_out(self.door.on_call(start, self.clock.now()))
+            if request is not None:
+                self.say(call, request)
         return call
+
+    def _is_taken(self, start: CallStart, request: object) -> bool:
+        """Offer a call as the net layer does: whether it is answered in place."""
+        if not self.is_fast:
+            return False
+        data = request if isinstance(request, bytes) else encode(request)
+        now = self.clock.now()
+        taken = self.door.take_call(start, data, now)
+        if isinstance(taken, bytes):
+            self.carry_out([AnswerCall(start.call, (taken,))])
+        if taken is not False:
+            self.taken += 1
+            self.carry_out(self.broker.settle(now))
+        return taken is not False
 
     def say(self, call: CallId, request: object) -> None:
         """One more message of a call, in a round of reads of its own."""
@@ -140,13 +168,33 @@ class GrpcKit(BrokerKit):
         assert self.ended[call] == Ended(0, "")
         return response
 
+    # Other processes.
+
+    def restarted(self) -> "GrpcKit":
+        self.stop()
+        return self._next(self.disk)
+
+    def killed(self) -> "GrpcKit":
+        return self._next(self.disk.kill())
+
+    def _next(self, disk: SimDisk) -> "GrpcKit":
+        config, identity, addresses = self._told
+        return GrpcKit(
+            identity=identity,
+            config=config,
+            addresses=addresses,
+            disk=disk,
+            storage=self.store.config,
+            clock=self.clock,
+        )
+
     # What clients do.
 
-    def produce(self, *topics: str, client: str = "c1") -> CallId:
+    def produce(self, *topics: str, client: str = "c1", **more: Any) -> CallId:
         """A producer that has announced itself; returns its telemetry."""
         resources = [Resource("", topic) for topic in topics]
         settings = ClientSettings(client_type=ClientType.PRODUCER, publishing=Publishing(resources))
-        return self.begin("Telemetry", TelemetryCommand(settings=settings), client)
+        return self.begin("Telemetry", TelemetryCommand(settings=settings), client, **more)
 
     def consume(
         self,
@@ -154,18 +202,21 @@ class GrpcKit(BrokerKit):
         topic: str,
         client: str = "c1",
         kind: ClientType = ClientType.SIMPLE_CONSUMER,
+        **more: Any,
     ) -> CallId:
         entry = SubscriptionEntry(Resource("", topic), FilterExpression(1, "*"))
         subscription = GrpcSubscription(Resource("", group), [entry])
         settings = ClientSettings(client_type=kind, subscription=subscription)
-        return self.begin("Telemetry", TelemetryCommand(settings=settings), client)
+        return self.begin("Telemetry", TelemetryCommand(settings=settings), client, **more)
 
-    def send(self, *messages: GrpcMessage, client: str = "c1") -> Any:
-        return self.call("SendMessage", SendMessageRequest(list(messages)), client)
+    def send(self, *messages: GrpcMessage, client: str = "c1", **more: Any) -> Any:
+        return self.call("SendMessage", SendMessageRequest(list(messages)), client, **more)
 
-    def receive(self, request: ReceiveMessageRequest, client: str = "c1") -> list[GrpcMessage]:
+    def receive(
+        self, request: ReceiveMessageRequest, client: str = "c1", **more: Any
+    ) -> list[GrpcMessage]:
         """The messages of a receive that does not wait."""
-        call = self.begin("ReceiveMessage", request, client)
+        call = self.begin("ReceiveMessage", request, client, **more)
         self.finish()
         return [one.message for one in self.responses(call) if one.message is not None]
 
@@ -194,6 +245,14 @@ def receiving(
         is_renewed,
         Duration(poll_ms // 1_000, poll_ms % 1_000 * 1_000_000),
     )
+
+
+def signed_by(name: str) -> dict[str, str]:
+    """The metadata of a call that a user of `tests.access_kit` signs."""
+    date = "20260102T030405Z"
+    digest = hmac.digest(secret_of(name).encode(), date.encode(), hashlib.sha1).hex()
+    text = f"Credential={name}, SignedHeaders=x-mq-date-time, Signature={digest}"
+    return {"authorization": f"MQv2-HMAC-SHA1 {text}", "x-mq-date-time": date}
 
 
 def typed(name: str, kind: str, queues: int = 4) -> TopicConfig:

@@ -9,11 +9,12 @@
 other are answered, and lives follow each other as the process would have it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from aerobee.model.broker_role import MASTER_ID, BrokerRole, Stage
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import (
+    REFUSED,
     ChannelId,
     CloseLink,
     Dial,
@@ -24,7 +25,7 @@ from aerobee.ports.service import (
     Peer,
     Rebuild,
 )
-from aerobee.protocol.remoting.remoting_command import encode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
 from aerobee.replication.raft_seat import RaftSeat
@@ -34,7 +35,7 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.store import Store
-from tests.broker_kit import SYNC, BrokerKit
+from tests.broker_kit import SYNC, BrokerKit, create_fields
 from tests.store_kit import ROOT
 
 STEP_MS = 10
@@ -53,11 +54,17 @@ class Turns:
 
 
 class Member:
-    def __init__(self, group: "MemberGroup", number: int, config: RaftGroupConfig) -> None:
+    def __init__(
+        self,
+        group: "MemberGroup",
+        number: int,
+        config: RaftGroupConfig,
+        disk: SimDisk | None = None,
+    ) -> None:
         self.number = number
         self.config = config
         self.seat = RaftSeat(config, "g", Turns(number))
-        self.disk = SimDisk()
+        self.disk = disk or SimDisk()
         self.is_up = True
         self.lives: list[Rebuild] = []
         """What led to each life but the first."""
@@ -109,7 +116,14 @@ class Member:
 
 
 class MemberGroup:
-    def __init__(self, count: int, *topics: TopicConfig, preferred: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        count: int,
+        *topics: TopicConfig,
+        preferred: tuple[int, ...] = (),
+        disk: SimDisk | None = None,
+    ) -> None:
+        """`disk` has the store of the first member."""
         self.clock = SimClock()
         peers = tuple(RaftPeer(number, f"n{number}:40911") for number in range(count))
         self.members = [
@@ -117,6 +131,7 @@ class MemberGroup:
                 self,
                 number,
                 RaftGroupConfig(is_on=True, peers=peers, node=number, preferred=preferred),
+                disk if number == 0 else None,
             )
             for number in range(count)
         ]
@@ -127,7 +142,16 @@ class MemberGroup:
         self._next = 0
         self._asked: list[tuple[Member, Dial, Member, ChannelId]] = []
         for topic in topics:
-            self.elected().kit.make_topic(topic)
+            assert self.ask(self.elected(), 17, create_fields(topic)).code == 0
+
+    def join(self) -> Member:
+        """A member with an empty store, which waits to be added."""
+        number = len(self.members)
+        own = RaftPeer(number, f"n{number}:40911")
+        peers = (*self.members[0].config.peers, own)
+        config = RaftGroupConfig(is_on=True, peers=peers, node=number, joins=True)
+        self.members.append(Member(self, number, config))
+        return self.members[-1]
 
     def __getitem__(self, number: int) -> Member:
         return self.members[number]
@@ -166,6 +190,22 @@ class MemberGroup:
         for end in [one for one in self._links if number in (one[0], self._links[one][0])]:
             self._close(*end)
 
+    def ask(
+        self, member: Member, code: int, fields: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> RemotingCommand:
+        """The answer of a member to a request, as soon as the group lets it answer."""
+        member.kit.heard()
+        member.kit.tell(code, fields, body)
+        self._carry_out(member)
+        found: list[RemotingCommand] = []
+
+        def is_answered() -> bool:
+            found.extend(one for one in member.kit.heard() if one.is_response)
+            return bool(found)
+
+        self.until(is_answered)
+        return found[0]
+
     # Effects.
 
     def _carry_out(self, member: Member) -> None:
@@ -194,7 +234,9 @@ class MemberGroup:
         other = next((one for one in self.members if one.config.address == address), None)
         now = self.clock.now()
         if other is None or not other.is_up or self._is_cut(member, other):
-            failed = member.kit.broker.on_link_failed(address, "nobody is there", now)
+            is_ended = other is not None and not other.is_up
+            reason = REFUSED if is_ended else "no answer"
+            failed = member.kit.broker.on_link_failed(address, reason, now)
             member.kit.carry_out(failed)
             return
         self._next += 2

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from aerobee.model.topic import DataVersion, TopicConfig
+from aerobee.ports.audit import AuditSink
 from aerobee.ports.service import ChannelId, CloseChannel, Dial, Reply
 from aerobee.protocol.bodies.register_broker import (
     RegisterBroker,
@@ -35,6 +36,7 @@ class NameServerKit:
         config: NameServerConfig | None = None,
         disk: SimDisk | None = None,
         access: AccessConfig = OPEN,
+        audit: AuditSink | None = None,
     ) -> None:
         self.clock = SimClock()
         self.disk = disk or SimDisk()
@@ -49,7 +51,7 @@ class NameServerKit:
             self.worker,
             {"listenPort": "9876"},
         )
-        self.service = NameServer(live, key_values, self.worker, self.clock.now(), access)
+        self.service = NameServer(live, key_values, self.worker, self.clock.now(), access, audit)
 
     def send(self, command: RemotingCommand, channel: ChannelId = CLIENT) -> list[RemotingCommand]:
         """Everything that is written to the channel, the disk work of the command done."""

@@ -30,9 +30,13 @@ class Started:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.end()
+        with self.process:  # its pipes are closed, also those of one that has ended by itself
+            if self.is_running:
+                self.process.kill()
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
 
     def ports(self) -> dict[str, int]:
         """Waits for the line that says it is ready: what is on which port."""
@@ -63,3 +67,14 @@ class Started:
 
 def files_under(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def listening_ports(pid: int) -> set[int]:
+    """The ports of IPv4 on which a process listens."""
+    links = [os.readlink(place) for place in Path(f"/proc/{pid}/fd").iterdir()]
+    rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return {
+        int(row[1].rpartition(":")[2], 16)
+        for row in rows
+        if row[3] == "0A" and f"socket:[{row[9]}]" in links
+    }

@@ -19,12 +19,14 @@ from aerobee.model.replica_status import (
 )
 from aerobee.model.route import BrokerData, ClusterInfo
 from aerobee.protocol.bodies.epoch_cache import EpochCache, encode_epoch_cache
+from aerobee.protocol.bodies.group_members import encode_group_members
 from aerobee.protocol.bodies.ha_status import encode_ha_status
 from aerobee.protocol.bodies.small_tables import encode_text_table
 from aerobee.protocol.bodies.topic_route import encode_cluster_info, encode_member_group
 from aerobee.protocol.headers.replication import (
     SLAVE,
     ChangedRoleHeader,
+    ChangeMembersHeader,
     ChangeRoleHeader,
     ElectedMasterHeader,
     ElectMasterHeader,
@@ -36,6 +38,7 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.text.java_properties import write_properties
+from tests.group_script import GroupBook
 
 CLUSTER, NAME = "DefaultCluster", "broker-a"
 
@@ -58,6 +61,8 @@ class Replica:
     resets: list[int] = field(default_factory=list)
     elects: bool = False
     """It is a member of a Raft group, and hands over."""
+    group: GroupBook | None = None
+    """The members of its group; None: it is no member."""
 
 
 def lone_master(end: int = 510) -> Replica:
@@ -91,6 +96,7 @@ class ReplicaScript:
         self._is_ready = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._end = asyncio.Event()
+        self._serving: list[asyncio.Task[None]] = []
         self._thread = threading.Thread(target=self._run)
 
     @contextlib.contextmanager
@@ -122,6 +128,8 @@ class ReplicaScript:
         for one in (server, *servers):
             one.close()
             await one.wait_closed()
+        # Clients are gone; a connection that is still closing would outlive its loop.
+        await asyncio.gather(*self._serving, return_exceptions=True)
 
     async def _listen(self, broker: Replica | None) -> tuple[asyncio.Server, str]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -133,8 +141,12 @@ class ReplicaScript:
                     answer = self._told(command) if broker is None else _answer(broker, command)
                     writer.writelines(encode(answer))
             writer.close()
+            await writer.wait_closed()
 
-        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._serving.append(self._loop.create_task(serve(reader, writer)))
+
+        server = await asyncio.start_server(begin, "127.0.0.1", 0)
         return server, f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     def _told(self, command: RemotingCommand) -> RemotingCommand:
@@ -176,7 +188,14 @@ def _answer(broker: Replica, command: RemotingCommand) -> RemotingCommand:
         broker.broker_id = wanted.broker_id
         changed = ChangedRoleHeader(wanted.role, end)
         return reply_to(command, 0, ext_fields=write_header(changed))
-    if code == RequestCode.CONTROLLER_ELECT_MASTER and broker.elects:
+    if broker.group is not None and code == RequestCode.LIST_GROUP_MEMBERS:
+        return reply_to(command, 0, body=encode_group_members(broker.group.view()))
+    if broker.group is not None and code == RequestCode.CHANGE_GROUP_MEMBERS:
+        outcome, remark = broker.group.change(read_header(ChangeMembersHeader, command.ext_fields))
+        return reply_to(command, outcome, remark=remark)
+    if code == RequestCode.CONTROLLER_ELECT_MASTER and (broker.elects or broker.group is not None):
+        if broker.group is not None:
+            broker.group.elect()
         wanted_id = read_header(ElectMasterHeader, command.ext_fields).broker_id
         elected = ElectedMasterHeader(wanted_id, "127.0.0.1:30921", 7, 7)
         return reply_to(command, 0, ext_fields=write_header(elected))

@@ -1,6 +1,6 @@
 """The locked packages of parts of the project, printed for `pip install --require-hashes`.
 
-    python tools/locked.py run build       the parts that `make up` needs
+    python tools/locked.py run build console  the parts that `make up` needs
     python tools/locked.py run build test  the parts that `make test` needs
 
 A part is `run` (the dependencies of the package), `build` (of the build), an extra or a dependency

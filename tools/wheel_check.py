@@ -21,6 +21,7 @@ from pathlib import Path
 LOUD = "aerobee runs as PURE PYTHON"
 COMPILED, PURE = "compiled: all ", "PURE PYTHON"
 SECONDS_MAX = 900
+_PAGE = r"console/assets/index\.html"
 
 _PROGRAM = """
 import sys, aerobee
@@ -45,7 +46,8 @@ def wheel_breaches(wheel: Path) -> list[str]:
         found.append("there is no .pxd: the package would not know its hot modules")
     folders = r"aerobee|pyspark_\w+|aerobee-[^/]+\.dist-info"
     found += _strangers(names, rf"({folders})/.*(?<!\.c)")
-    return found + _missing(names, "aerobee/py.typed", r"aerobee-.*/licenses/LICENSE")
+    wanted = ("aerobee/py.typed", r"aerobee-.*/licenses/LICENSE", f"aerobee/{_PAGE}")
+    return found + _missing(names, *wanted)
 
 
 def source_breaches(archive: Path) -> list[str]:
@@ -55,7 +57,7 @@ def source_breaches(archive: Path) -> list[str]:
     top = r"PKG-INFO|LICENSE|README\.md|pyproject\.toml|setup\.(py|cfg)"
     found = _strangers(names, rf"{top}|src/.*(?<!\.so)(?<!\.c)")
     wanted = ("setup.py", "pyproject.toml", "LICENSE", "src/aerobee/py.typed")
-    return found + _missing(names, *wanted, r"src/aerobee/.*\.pxd")
+    return found + _missing(names, *wanted, r"src/aerobee/.*\.pxd", f"src/aerobee/{_PAGE}")
 
 
 def _strangers(names: set[str], allowed: str) -> list[str]:

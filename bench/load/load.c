@@ -1,4 +1,5 @@
-/* A load generator for RocketMQ brokers (and Redis Streams), one thread, no dependency.
+/* A load generator for RocketMQ brokers (and Redis Streams), one thread, no dependency but OpenSSL
+ * where it is to sign requests or to speak TLS (-DWITH_OPENSSL).
  *
  *     load send   --port N [--connections 4 --in-flight 64 --body 100 --topic T --queues 4]
  *     load batch  …  [--batch 32]          SEND_BATCH_MESSAGE
@@ -18,6 +19,9 @@
  *     load idle   …  --connections 1000    one heartbeat each, then silence until stdin ends
  *     load redis  …                        XADD to the streams T:0, T:1, …
  *     load dummy  [--fault code]           the server of dummy.h
+ *
+ * send, batch and create may be signed (--access-key K --secret-key S) and go over TLS (--authority
+ * FILE: whose certificates are believed).
  *
  * --count or --seconds ends it; what is then unanswered for --patience seconds (10) is an error.
  * One JSON line on stdout: what was answered well, in how long, what was wrong, and how long
@@ -58,6 +62,7 @@ struct request ending;
 unsigned slot_mask;
 size_t request_max, out_room;
 struct stamp stamp;
+struct signer signer;
 struct latency latency, lateness;
 int waiter;
 uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;
@@ -124,6 +129,8 @@ static void make_request(struct request *request, int queue)
     case TOUCH: make_send(request, topic, true, 0, options.body, &PLAIN); break;
     default: make_send(request, topic, false, queue, options.body, &PLAIN);
     }
+    if (signer.is_on)
+        add_credentials(&signer, request);
     note_size(request);
 }
 
@@ -143,9 +150,11 @@ static void make_requests(void)
 static void open_connection(struct connection *connection, unsigned number)
 {
     size_t slots = slot_mask + 1;
-    connection->fd = connect_to(options.port);
-    if (connection->fd < 0)
+    connection->wire.fd = connect_to(options.port);
+    if (connection->wire.fd < 0)
         fail("connect");
+    if (options.authority && !begin_tls(&connection->wire, options.authority))
+        fail("TLS");
     connection->in = allot(1, IN_BYTES);
     connection->out = allot(1, out_room);
     connection->slots = allot(slots, sizeof *connection->slots);
@@ -156,7 +165,7 @@ static void open_connection(struct connection *connection, unsigned number)
         connection->free[connection->free_count++] = (unsigned)slots - 1 - index;
     }
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
-    epoll_ctl(waiter, EPOLL_CTL_ADD, connection->fd, &event);
+    epoll_ctl(waiter, EPOLL_CTL_ADD, connection->wire.fd, &event);
 }
 
 static void open_connections(void)
@@ -221,11 +230,11 @@ static void turn(int timeout_ms)
             is_told |= options.mode == IDLE && read(0, told, sizeof told) == 0;
             continue;
         }
-        if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR) && connection->fd >= 0)
+        if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR) && connection->wire.fd >= 0)
             take(connection);
-        if (connection->fd >= 0 && options.mode != OPEN)
+        if (connection->wire.fd >= 0 && options.mode != OPEN)
             fill(connection);
-        else if (connection->fd >= 0 && events[i].events & EPOLLOUT)
+        else if (connection->wire.fd >= 0 && events[i].events & EPOLLOUT)
             flush(connection);
     }
 }
@@ -242,7 +251,7 @@ static bool is_over(void)
             || now > last_answer + (uint64_t)(options.patience * 1e9);
     bool any = false;
     for (unsigned i = 0; i < options.connections && !any; i++)
-        any = connections[i].fd >= 0;
+        any = connections[i].wire.fd >= 0;
     return !any;
 }
 
@@ -415,6 +424,9 @@ static void read_options(int argc, char **argv)
         {"batch", required_argument, NULL, 'n'}, {"count", required_argument, NULL, 'k'},
         {"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'},
         {"patience", required_argument, NULL, 'w'}, {"ahead", required_argument, NULL, 'a'},
+        {"access-key", required_argument, NULL, 'u'},
+        {"secret-key", required_argument, NULL, 'y'},
+        {"authority", required_argument, NULL, 'z'},
         {"fault", required_argument, NULL, 'x'}, {"reader-port", required_argument, NULL, 'l'},
         {NULL, 0, NULL, 0},
     };
@@ -437,6 +449,9 @@ static void read_options(int argc, char **argv)
         case 'r': options.rate = atof(optarg); break;
         case 'w': options.patience = atof(optarg); break;
         case 'a': options.ahead = atof(optarg); break;
+        case 'u': options.access_key = optarg; break;
+        case 'y': options.secret_key = optarg; break;
+        case 'z': options.authority = optarg; break;
         case 'l': options.reader_port = atoi(optarg); break;
         case 'x':
             options.fault = (enum fault)choose(optarg, FAULTS, sizeof FAULTS / sizeof *FAULTS);
@@ -466,6 +481,8 @@ static void read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     read_options(argc, argv);
+    if (options.access_key && options.secret_key)
+        set_signer(&signer, options.access_key, options.secret_key);
     if (options.mode == DUMMY)
         return serve_dummy(options.fault);
     waiter = epoll_create1(0);

@@ -6,7 +6,9 @@
 #include "answers.h"
 #include "latency.h"
 #include "reader.h"
+#include "signing.h"
 #include "watch.h"
+#include "wire.h"
 
 enum {
     IN_BYTES = 1 << 21,
@@ -35,7 +37,7 @@ struct slot {
 };
 
 struct connection {
-    int fd; /* -1: closed */
+    struct wire wire;
     bool waits_for_room;
     char *in, *out;
     size_t in_size, out_from, out_size;
@@ -53,6 +55,8 @@ struct options {
     unsigned connections, in_flight, batch;
     size_t body;
     const char *topic;
+    const char *access_key, *secret_key; /* NULL: nothing is signed */
+    const char *authority; /* NULL: no TLS */
     uint64_t count;
     double seconds, rate, patience, ahead;
     enum fault fault;
@@ -66,6 +70,7 @@ extern struct request ending; /* of a transaction */
 extern unsigned slot_mask;
 extern size_t request_max, out_room;
 extern struct stamp stamp;
+extern struct signer signer;
 extern struct latency latency, lateness;
 extern int waiter;
 extern uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;

@@ -54,7 +54,7 @@ static void wait_for(struct connection *connection, bool room)
     struct epoll_event event = {
         .events = EPOLLIN | (room ? EPOLLOUT : 0), .data.ptr = connection,
     };
-    epoll_ctl(waiter, EPOLL_CTL_MOD, connection->fd, &event);
+    epoll_ctl(waiter, EPOLL_CTL_MOD, connection->wire.fd, &event);
 }
 
 void lose(struct connection *connection, const char *reason)
@@ -63,8 +63,8 @@ void lose(struct connection *connection, const char *reason)
     note_error(reason, "", 0);
     errors += lost;
     in_flight -= lost;
-    close(connection->fd);
-    connection->fd = -1;
+    close(connection->wire.fd);
+    connection->wire.fd = -1;
 }
 
 void flush(struct connection *connection)
@@ -72,8 +72,7 @@ void flush(struct connection *connection)
     size_t size = connection->out_size - connection->out_from;
     if (!size)
         return;
-    ssize_t sent = send(connection->fd, connection->out + connection->out_from, size,
-                        MSG_NOSIGNAL);
+    ssize_t sent = write_wire(&connection->wire, connection->out + connection->out_from, size);
     if (sent < 0 && errno != EAGAIN) {
         lose(connection, "connection closed by the server");
         return;
@@ -105,7 +104,11 @@ struct slot *ask(struct connection *connection, const struct request *request, u
     if (slot->opaque >= OPAQUE_FIRST + OPAQUE_COUNT)
         slot->opaque = OPAQUE_FIRST + index;
     filling->opaque = slot->opaque;
-    connection->out_size += write_request(request, make_room(connection), &stamp, filling);
+    char *at = make_room(connection);
+    size_t size = write_request(request, at, &stamp, filling);
+    if (signer.is_on)
+        sign_frame(&signer, at, size);
+    connection->out_size += size;
     slot->is_busy = true;
     slot->is_ack = false;
     slot->since = since;
@@ -161,7 +164,7 @@ static bool has_leave(const struct connection *connection)
 void fill(struct connection *connection)
 {
     uint64_t now = now_ns();
-    if (connection->fd < 0)
+    if (connection->wire.fd < 0)
         return;
     stamp_now(&stamp);
     while (has_leave(connection) && wants_more(now)) {
@@ -181,7 +184,7 @@ void fill_due(void)
     stamp_now(&stamp);
     while (wants_more(now)) {
         struct connection *connection = &connections[issued % options.connections];
-        if (connection->fd < 0) {
+        if (connection->wire.fd < 0) {
             issued++;
             note_error("no connection", "", 0);
         } else if (connection->sent - connection->answered >= options.in_flight) {
@@ -192,7 +195,7 @@ void fill_due(void)
     }
     for (unsigned i = 0; i < options.connections && i < issued - first; i++) {
         struct connection *connection = &connections[(first + i) % options.connections];
-        if (connection->fd >= 0)
+        if (connection->wire.fd >= 0)
             flush(connection);
     }
 }

@@ -179,8 +179,8 @@ static size_t take_replies(struct connection *connection, uint64_t now)
 
 void take(struct connection *connection)
 {
-    ssize_t size = recv(connection->fd, connection->in + connection->in_size,
-                        IN_BYTES - connection->in_size, 0);
+    ssize_t size = read_wire(&connection->wire, connection->in + connection->in_size,
+                             IN_BYTES - connection->in_size);
     if (size <= 0) {
         if (size == 0 || errno != EAGAIN)
             lose(connection, "connection closed by the server");

@@ -15,6 +15,7 @@ to the linter, and a test compares the two.
 
     cli        the command line: one module per noun, one function per verb
     testing    a cluster for the tests of applications, with a clock that they move
+    console    the cluster in a browser: an HTTP API, history of figures, sessions
     app        processes: configuration, start and stop; the only place where real things are built
     pipeline   topics as Spark tables: sources, sinks, capture, jobs
     sim        the core on a pretend world: a clock that tests move, a disk that loses power

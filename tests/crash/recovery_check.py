@@ -15,13 +15,13 @@ Each law is an assertion that names the state of the disk in which it fails.
 
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import Queue
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
-from tests.log_check import Queue
 from tests.store_kit import EVERYTHING, INNER_BATCH, PREPARED, ROOT, draft, read_all
 
 LOG = f"{ROOT}/commitlog"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import Queue, Sent, SentOutcome
 from aerobee.errors import MessageIllegal, StoreBusy
 from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
@@ -30,7 +31,6 @@ from aerobee.sim.faults import SimFaults
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
-from tests.log_check import Outcome, Queue, Sent
 from tests.store_kit import (
     INNER_BATCH,
     PREPARED,
@@ -216,7 +216,7 @@ class Story:
             self.store.append(draft(*queue, body, text, sys_flag=sys_flag), now_ms)
             self._inner_batches += sys_flag == INNER_BATCH
             self._take_log(self.store.end_offset)
-        self._note(number, queue, body, Outcome.REFUSED)
+        self._note(number, queue, body, SentOutcome.REFUSED)
 
     def _send_too_much(self) -> None:
         """More than fits into a log file: it must be refused, and never be found."""
@@ -226,7 +226,7 @@ class Story:
         try:
             self.store.append(draft(*QUEUES[0], body, text), self.clock.now().wall_ms)
         except (MessageIllegal, StoreBusy):
-            self._note(number, QUEUES[0], body, Outcome.REFUSED)
+            self._note(number, QUEUES[0], body, SentOutcome.REFUSED)
         else:
             raise AssertionError("a message that fits in no file was taken")
 
@@ -241,29 +241,31 @@ class Story:
             store.append(message, self.clock.advance(1).wall_ms)
         except StoreBusy:
             for number, queue, body in parts:
-                self._note(number, queue, body, Outcome.REFUSED)
+                self._note(number, queue, body, SentOutcome.REFUSED)
             return
         is_sync = self.config.flush_mode is FlushMode.SYNC
         for number, queue, body in parts:
-            self._note(number, queue, body, Outcome.UNKNOWN if is_sync else Outcome.ACKNOWLEDGED)
+            self._note(
+                number, queue, body, SentOutcome.UNKNOWN if is_sync else SentOutcome.ACKNOWLEDGED
+            )
         self._take_log(store.end_offset)
         if is_sync:
             store.wait_for(store.end_offset, _Ticket(first, len(parts), store.end_offset))
 
-    def _note(self, number: int, queue: Queue, body: bytes, outcome: Outcome) -> None:
+    def _note(self, number: int, queue: Queue, body: bytes, outcome: SentOutcome) -> None:
         assert number == len(self.sent)
         self.sent.append(Sent(b"%d" % number, queue, body, outcome, self.moments, self.moments))
 
     def _acknowledge(self, first: int, count: int) -> None:
         for index in range(first, first + count):
             self.sent[index] = self.sent[index]._replace(
-                outcome=Outcome.ACKNOWLEDGED, ended=self.moments
+                outcome=SentOutcome.ACKNOWLEDGED, ended=self.moments
             )
 
     def _acknowledge_all(self) -> None:
         """A clean stop: everything that was taken is on the disk."""
         for index, one in enumerate(self.sent):
-            if one.outcome is Outcome.UNKNOWN:
+            if one.outcome is SentOutcome.UNKNOWN:
                 self._acknowledge(index, 1)
 
     def _take_log(self, end_offset: int) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import Found, check, explain
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import RecoveryCheck, Truth
 from tests.crash.story import QUEUES, Story
-from tests.log_check import Found, check, explain
 from tests.store_kit import ROOT, read_all
 
 PROCESSES = 2

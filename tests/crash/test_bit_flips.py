@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from aerobee.app.chaos.log_check import Queue
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import CRC_PROPERTY_BYTES, RECORD_BYTES_MIN
@@ -24,7 +25,6 @@ from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import LOG, Truth
-from tests.log_check import Queue
 from tests.score import show
 from tests.store_kit import EVERYTHING, ROOT, StoreKit, batch_draft, draft, properties
 

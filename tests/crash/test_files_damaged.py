@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import pytest
 
+from aerobee.app.chaos.log_check import Queue
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import LOG, Rebuilds, Truth, derived_of
-from tests.log_check import Queue
 from tests.store_kit import EVERYTHING, ROOT, SMALL, StoreKit, batch_draft, draft, properties
 
 Files = dict[str, bytes]

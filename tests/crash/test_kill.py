@@ -16,16 +16,16 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.app.chaos.log_check import Found, Queue, Sent, SentOutcome, check, explain
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk
 from aerobee.system.disk_worker import ThreadDiskWorker
 from tests.crash.writer import QUEUES, Witness, config, found_in
-from tests.log_check import Found, Outcome, Queue, Sent, check, explain
 from tests.score import show
 
-CYCLES = 30
+CYCLES = 15
 NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))
 
 _ACKS_MAX = 250
@@ -90,7 +90,7 @@ class Cycles:
 
     def _check_keys(self, store: Store, sent: list[Sent]) -> None:
         """Some of what was acknowledged is found by its name, once."""
-        answered = [one for one in sent if one.outcome is Outcome.ACKNOWLEDGED]
+        answered = [one for one in sent if one.outcome is SentOutcome.ACKNOWLEDGED]
         for one in self._generator.sample(answered, min(_KEYS_A_CYCLE, len(answered))):
             topic, _ = one.queue
             records = store.records_by_key(topic, one.name, 0, 1 << 62, 10)
@@ -101,7 +101,7 @@ class Cycles:
         offsets = {one.name: one.offset for listed in found.values() for one in listed}
         self._settled += [
             one._replace(
-                outcome=Outcome.ACKNOWLEDGED,
+                outcome=SentOutcome.ACKNOWLEDGED,
                 ended=max(one.began, one.ended),
                 offset=offsets[one.name],
             )

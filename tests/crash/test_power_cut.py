@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.app.chaos.log_check import Anomaly, Sent, SentOutcome, check, explain
 from aerobee.errors import StorageError
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
@@ -25,7 +26,6 @@ from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk
 from aerobee.system.disk_worker import ThreadDiskWorker
 from tests.crash.writer import StateFile, Witness, config, found_in
-from tests.log_check import Anomaly, Outcome, Sent, check, explain
 from tests.power_cut import Rig, missing
 from tests.score import show
 
@@ -103,7 +103,7 @@ class Cuts:
         self._count_lost([one for one in history if one.name not in there], writer)
 
     def _count_lost(self, absent: list[Sent], writer: Witness) -> None:
-        lost = [one.ended for one in absent if one.outcome is Outcome.ACKNOWLEDGED]
+        lost = [one.ended for one in absent if one.outcome is SentOutcome.ACKNOWLEDGED]
         self.lost += len(lost)
         if lost:
             lost_ms = (writer.acks[-1].ended_ns - min(lost)) // _NS_PER_MS

@@ -23,7 +23,7 @@ from tests.broker_kit import pull_fields
 from tests.process_kit import Started
 from tests.wire_client import WireClient
 
-CYCLES = 20
+CYCLES = 8
 NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))
 CONFIG = """
 mappedFileSizeCommitLog=1048576

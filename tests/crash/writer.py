@@ -13,7 +13,7 @@ any moment fewer than `UNSAID_MAX` messages are appended and not yet said. A lin
 says nothing.
 
 `Witness` is the other side: it starts a writer, listens, stops or kills it, and gives the history
-and what a store holds in the words of `tests.log_check`.
+and what a store holds in the words of `aerobee.app.chaos.log_check`.
 """
 
 import os
@@ -29,6 +29,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import Found, Queue, Sent, SentOutcome
 from aerobee.errors import StoreBusy
 from aerobee.model.message import StoredMessage
 from aerobee.ports.disk_worker import Lane
@@ -42,7 +43,6 @@ from aerobee.storage.store import Store
 from aerobee.system.clock import SystemClock
 from aerobee.system.disk import MappedDisk
 from aerobee.system.disk_worker import ThreadDiskWorker
-from tests.log_check import Found, Outcome, Queue, Sent
 from tests.store_kit import EVERYTHING, draft, messages_of, properties
 
 TOPICS = (b"Orders", b"Payments", b"Trades", b"T" * 200)  # the last has records of version 2
@@ -345,12 +345,12 @@ class Witness:
             for number, message in enumerate(send.messages, send.first):
                 content = _content(message.body, message.properties())
                 one = Sent(
-                    message.name.encode(), send.queue, content, Outcome.UNKNOWN, last_ns + 1, 0
+                    message.name.encode(), send.queue, content, SentOutcome.UNKNOWN, last_ns + 1, 0
                 )
                 ack = acks.get(number)
                 if ack is not None:
                     one = one._replace(
-                        outcome=Outcome.ACKNOWLEDGED,
+                        outcome=SentOutcome.ACKNOWLEDGED,
                         began=ack.began_ns,
                         ended=ack.ended_ns,
                         offset=ack.queue_offset,

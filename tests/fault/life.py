@@ -23,6 +23,8 @@ from dataclasses import replace
 from itertools import count, islice
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import Found, Queue, Sent, SentOutcome, explain
+from aerobee.app.chaos.log_check import check as check_log
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
@@ -36,8 +38,6 @@ from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import LOG, RecoveryCheck, Truth
 from tests.fault.failing_disk import OneFault, WatchedDisk
-from tests.log_check import Found, Outcome, Queue, Sent, explain
-from tests.log_check import check as check_log
 from tests.store_kit import (
     EVERYTHING,
     ROOT,
@@ -161,7 +161,7 @@ class Life:
         self._step(1)
         assert self.store.appender.refusal is None
         assert not self._waiting
-        assert self._check_reads() == sum(s.outcome is not Outcome.REFUSED for s in self.sent)
+        assert self._check_reads() == sum(s.outcome is not SentOutcome.REFUSED for s in self.sent)
 
     def _open(self) -> None:
         self._worker = SimDiskWorker()
@@ -234,14 +234,14 @@ class Life:
     def _append(self, queue: Queue, message: MessageDraft, bodies: list[bytes]) -> None:
         first = len(self.sent)
         now_ms = self.clock.advance(1).monotonic_ms
-        outcome = Outcome.UNKNOWN if self._is_sync else Outcome.ACKNOWLEDGED
+        outcome = SentOutcome.UNKNOWN if self._is_sync else SentOutcome.ACKNOWLEDGED
         error: StorageError | None = None
         end = self.store.end_offset
         try:
             self.store.append(message, self.clock.now().wall_ms)
         except (StoreBusy, DiskFull, DiskFailed) as refusal:
             error = refusal.with_traceback(None)
-            outcome = Outcome.REFUSED
+            outcome = SentOutcome.REFUSED
             assert self.store.end_offset == end, "refused, and yet in the log"
         assert error is not None or not self._has_failed, "taken after a failure"
         end = self.store.end_offset
@@ -286,7 +286,7 @@ class Life:
         flushed = self.store.flushed_offset
         for _ in range(3 if self._is_patient else 0):
             self._send(QUEUES[0], 40)
-            assert self.sent[-1].outcome is Outcome.REFUSED
+            assert self.sent[-1].outcome is SentOutcome.REFUSED
             self._check_reads(flushed)
             self._worker.run_all()
             self._step(5000)
@@ -300,7 +300,7 @@ class Life:
             taken = [
                 number
                 for number, one in enumerate(self.sent)
-                if one.queue == queue and one.outcome is not Outcome.REFUSED
+                if one.queue == queue and one.outcome is not SentOutcome.REFUSED
             ]
             seen = _seen(self.store, queue)
             assert seen == [self.sent[number].body for number in taken[: len(seen)]]
@@ -315,9 +315,9 @@ class Life:
 
     def _acknowledge_to(self, end: int) -> None:
         for number, one in enumerate(self.sent):
-            if one.outcome is Outcome.UNKNOWN and self.ends[number] <= end:
+            if one.outcome is SentOutcome.UNKNOWN and self.ends[number] <= end:
                 ended = self.clock.now().monotonic_ms
-                self.sent[number] = one._replace(outcome=Outcome.ACKNOWLEDGED, ended=ended)
+                self.sent[number] = one._replace(outcome=SentOutcome.ACKNOWLEDGED, ended=ended)
 
     def _note_loss(self) -> None:
         """A failed sync of records: the disk may never get them, whatever memory shows."""
@@ -343,8 +343,8 @@ class Life:
     def sent_to(self, kept_to: int) -> list[Sent]:
         """The history, if what was acknowledged from here on may be lost."""
         return [
-            one._replace(outcome=Outcome.UNKNOWN)
-            if one.outcome is Outcome.ACKNOWLEDGED and end > kept_to
+            one._replace(outcome=SentOutcome.UNKNOWN)
+            if one.outcome is SentOutcome.ACKNOWLEDGED and end > kept_to
             else one
             for one, end in zip(self.sent, self.ends, strict=True)
         ]
@@ -387,7 +387,7 @@ def _judge_next_life(life: Life, disk: SimDisk, truth: Truth, check: RecoveryChe
         body = b"%d in the next life" % number
         kit.append(draft(*queue, body))
         now_ms = kit.clock.advance(1).monotonic_ms
-        sent.append(Sent(b"%d" % number, queue, body, Outcome.ACKNOWLEDGED, now_ms, now_ms))
+        sent.append(Sent(b"%d" % number, queue, body, SentOutcome.ACKNOWLEDGED, now_ms, now_ms))
         kit.store.wait_for(kit.store.end_offset, number)
     assert len(kit.settle()) == len(QUEUES)
     end = kit.store.end_offset

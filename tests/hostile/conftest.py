@@ -6,7 +6,7 @@ import pytest
 from tests.hostile.server import Server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One for all tests: what one of them leaves behind is the next one's world."""
     folder: Path = tmp_path_factory.mktemp("server")

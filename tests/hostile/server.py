@@ -51,6 +51,7 @@ class Server:
         assert line.startswith("ready: "), self.log()
         ports = {name: int(port) for name, port in READY_LINE.findall(line)}
         self.broker, self.nameserver = ports["broker"], ports["nameserver"]
+        self.grpc = ports["gRPC"]
 
     def log(self) -> str:
         return self._log.read_text(errors="replace")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import aerobee
 from aerobee.errors import AerobeeError, TopicNotFound
 from aerobee.model.access import Rights, Rule, User
+from tests.cli_kit import aerobee_here
 from tests.process_kit import Started
 
 SECRETS = ("root-hidden", "inner-hidden", "alice-hidden")
@@ -56,7 +58,16 @@ async def until_known(client: aerobee.Client, topic: str) -> None:
                 return
 
 
-def test_only_users_with_the_right_get_in(address: str) -> None:
+def audited(store: Path) -> set[tuple[str, ...]]:
+    """What the audit trails of the broker and the name server have."""
+    return {
+        tuple(one[key] for key in ("server", "user", "request", "decision"))
+        for folder in store.rglob("audit")
+        for one in aerobee_here("audit", "search", "--dir", str(folder), "-o", "json").records
+    }
+
+
+def test_only_users_with_the_right_get_in(address: str, tmp_path: Path) -> None:
     async def whole() -> None:
         async with connect(address, "root:root-hidden") as root:
             await root.admin.topics.create("Orders", queues=1)
@@ -84,3 +95,12 @@ def test_only_users_with_the_right_get_in(address: str) -> None:
                     await nobody.send("Orders", b"x")
 
     asyncio.run(whole())
+    wanted = {
+        ("broker-a", "root", "AUTH_CREATE_USER", "allow"),
+        ("broker-a", "alice", "SEND_MESSAGE_V2", "deny"),
+        ("nameserver", "", "GET_ROUTEINFO_BY_TOPIC", "deny"),
+        ("nameserver", "stranger", "GET_ROUTEINFO_BY_TOPIC", "deny"),
+    }
+    end = time.monotonic() + KNOWN_SECONDS_MAX  # it is written a moment later
+    while missing := wanted - audited(tmp_path / "up"):
+        assert time.monotonic() < end, missing

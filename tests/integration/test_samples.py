@@ -22,9 +22,7 @@ from aerobee.storage.config import FlushMode
 
 ROOT = Path(__file__).resolve().parents[2]
 BROKERS = sorted(path for path in (ROOT / "conf").rglob("*.conf") if path.name != "namesrv.conf")
-MODE_FILES = [
-    f"{path.parent.name}/{path.name}" for path in BROKERS if path.parent.name.startswith("2m")
-]
+MODE_FILES = [f"{path.parent.name}/{path.name}" for path in BROKERS if path.parent.name != "conf"]
 UNITS = sorted((ROOT / "deploy").glob("*.service"))
 COMPOSED = sorted((ROOT / "deploy/compose").glob("*.yaml"))
 PAGE = (ROOT / "docs/deploy.md").read_text("utf-8")
@@ -142,7 +140,7 @@ def test_there_is_a_unit_for_each_server() -> None:
     ]
 
 
-@pytest.mark.parametrize("mode", ["2m-noslave", "2m-2s-async", "2m-2s-sync"])
+@pytest.mark.parametrize("mode", ["2m-noslave", "2m-2s-async", "2m-2s-sync", "raft"])
 def test_the_page_starts_every_broker_of_a_mode_by_one_command(mode: str) -> None:
     text = PAGE.replace("\\\n", " ")
     after = text.partition(f"install -D -m 644 -t /etc/aerobee conf/{mode}/*.conf\n")[2]
@@ -174,7 +172,18 @@ def test_a_compose_file_runs_every_broker_of_its_mode_with_a_volume_each(path: P
 
 
 def test_every_mode_has_a_compose_file() -> None:
-    assert [path.stem for path in COMPOSED] == ["2m-2s-async", "2m-2s-sync", "2m-noslave", "single"]
+    modes = {Path(file).parent.name for file in MODE_FILES}
+    assert {path.stem for path in COMPOSED} == {*modes, "single"}
+
+
+def test_members_of_a_composed_group_find_each_other() -> None:
+    services = yaml.safe_load((ROOT / "deploy/compose/raft.yaml").read_text("utf-8"))["services"]
+    members = {name: one for name, one in services.items() if name != "nameserver"}
+    for name, member in members.items():
+        group = read_settings(str(ROOT / f"conf/raft/{name}.conf"), member["environment"], []).raft
+        assert [peer.address.partition(":")[0] for peer in group.peers] == list(members)
+        own = next(peer for peer in group.peers if peer.node == group.node)
+        assert own.address.startswith(f"{name}:")
 
 
 def test_the_container_copies_what_is_there_and_runs_what_there_is() -> None:

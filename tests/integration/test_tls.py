@@ -18,7 +18,7 @@ import aerobee
 from aerobee.app.authority import Authority
 from aerobee.net.tls_context import client_context
 from tests.cli_kit import aerobee_here
-from tests.process_kit import SECONDS_MAX, Started
+from tests.process_kit import SECONDS_MAX, Started, listening_ports
 from tests.tls_kit import (
     HOSTS,
     Pair,
@@ -66,10 +66,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         **settings_text("AEROBEE_NAMESRV_", config),
     }
     arguments = ("up", "--store", str(folder / "data"), "--port", "0", "--nameserver-port", "0")
-    with Started(
-        folder, *arguments, "--slaves", "1", "--replication", "sync", **environment
-    ) as started:
-        yield Cluster(started, folder)
+    while True:
+        with Started(
+            folder, *arguments, "--slaves", "1", "--replication", "sync", **environment
+        ) as started:
+            made = Cluster(started, folder)
+            # If another process has the port after the broker's, slaves are served on any.
+            if made.ports["HA"] in listening_ports(started.process.pid):
+                yield made
+                return
 
 
 def test_messages_are_sent_and_received_and_a_slave_has_them(cluster: Cluster) -> None:
@@ -91,12 +96,12 @@ def test_no_port_answers_plain_text_or_an_old_tls(cluster: Cluster, port: str) -
     at = ("127.0.0.1", cluster.ports[port])
     with socket.create_connection(at, SECONDS_MAX) as plain:
         plain.sendall(b"GET /metrics HTTP/1.1\r\n\r\n" + bytes(200))
-        with contextlib.suppress(ConnectionResetError):
+        with contextlib.suppress(ConnectionError):
             assert plain.recv(100) == b""
     for context in (old_client_context(), client_context(certificates().other_authority)):
         with (
             socket.create_connection(at, SECONDS_MAX) as raw,
-            pytest.raises((ssl.SSLError, ConnectionResetError)),
+            pytest.raises((ssl.SSLError, ConnectionError)),
         ):
             context.wrap_socket(raw, server_hostname="localhost")
 

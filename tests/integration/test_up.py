@@ -3,6 +3,7 @@
 import asyncio
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ from aerobee.client.admin.replica_group import ReplicaGroup
 from aerobee.model.message_id import parse_offset_message_id
 from aerobee.protocol.bodies.topic_route import decode_topic_route
 from aerobee.protocol.request_codes import RequestCode
+from tests.interop.features.waiting import until
+from tests.interop.replication.brokers import steady_port
 from tests.process_kit import SECONDS_MAX, Started, files_under
 from tests.wire_client import WireClient
 from tools.terminal_picture import Program
@@ -85,7 +88,7 @@ def test_it_runs_both_says_so_and_ctrl_c_stops_it(up: Run, tmp_path: Path) -> No
     lines = said.splitlines()
     found = re.fullmatch(r"Aerobee is up: [\d.]+ s, (\d+) MiB. Ctrl-C stops it.", lines[1])
     assert found is not None
-    assert 10 < int(found[1]) < 80
+    assert 10 < int(found[1]) < 90
     assert f"  name server  127.0.0.1:{ports['nameserver']}" in lines
     assert f"  broker-a     127.0.0.1:{ports['broker']}" in lines
     assert f"  metrics      http://127.0.0.1:{ports['metrics']}/metrics" in lines
@@ -134,7 +137,7 @@ def test_two_brokers_are_both_on_the_route(up: Run, tmp_path: Path) -> None:
     assert f"  broker-b     {found['broker-b']}\n" in one.until(LAST)
     assert one.stop()[0] == 0
     kept = {path.name for path in (tmp_path / "data").iterdir()}
-    assert kept == {"namesrv", "store", "store-b"}
+    assert kept == {"console", "namesrv", "store", "store-b"}
     alone = up("--store", f"{tmp_path}/data")
     alone.ports()
     assert "2 brokers have messages there; say --brokers 2\n" in alone.until(LAST)
@@ -185,7 +188,7 @@ def test_slaves_go_on_with_their_copies_and_are_missed_when_they_are_not_started
     assert "goes on with 1 message in 1 topic" in snippet_of(both)
     assert both.stop()[0] == 0
     kept = {path.name for path in (tmp_path / "data").iterdir()}
-    assert kept == {"namesrv", "store", "store-a-slave-1"}
+    assert kept == {"console", "namesrv", "store", "store-a-slave-1"}
     logs = [tmp_path / "data" / name / "commitlog" for name in ("store", "store-a-slave-1")]
     ours, copied = ((log / "00000000000000000000").read_bytes() for log in logs)
     assert copied.count(b"first message") == 2
@@ -193,6 +196,26 @@ def test_slaves_go_on_with_their_copies_and_are_missed_when_they_are_not_started
     alone = up(*place)
     alone.ports()
     assert "slaves have copies there; say --slaves 1\n" in alone.until(LAST)
+
+
+def test_members_of_a_group_end_with_it_also_if_it_is_killed(up: Run, tmp_path: Path) -> None:
+    port = steady_port()
+    words = ("--nodes", "1", "--replication", "raft", "--port", str(port), "--no-console")
+    for number in (signal.SIGINT, signal.SIGKILL):
+        one = up("--store", f"{tmp_path}/data", *words)
+        assert one.ports()["broker"] == port
+        assert f"  broker-a     127.0.0.1:{port}\n" in one.until(LAST)
+        with WireClient(port) as client:
+            assert client.ask(28).code == 0  # how it is doing
+        status, _, stderr = one.stop(number)
+        assert status == (0 if number == signal.SIGINT else -number)
+        assert "Traceback" not in stderr
+        until(lambda: not _is_open(port), SECONDS_MAX, "the member has ended, too")
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_folder_that_is_in_use_and_a_port_that_is_taken_are_said(up: Run, tmp_path: Path) -> None:

@@ -157,6 +157,11 @@ class Host:
             self.core.tick(self.now_ms())
             self._work(NO_RECORDS)
 
+    def note_end(self, node: int) -> None:
+        """The process of another node has ended."""
+        self.core.leader_ended(node, self.now_ms())
+        self._work(NO_RECORDS)
+
     def sync_done(self, offset: int, log_life: int) -> None:
         self.is_syncing = False
         if log_life != self.log.life:

@@ -40,6 +40,40 @@ def double_vote_after_power_cut() -> None:
     assert not answer.message.is_granted
 
 
+def end_of_a_leader() -> None:
+    """The process of a leader ends, and the others notice: one of them leads long before an
+    election timeout is over, and they do not split their votes."""
+    stage = Stage(3)
+    stage.elect(1)
+    stage.submit(1)
+    stage.settle()
+    stage.beat(1)
+    stage.kill(1)
+    for node in (2, 3):
+        stage.hosts[node].note_end(1)
+    for _ in range(4):
+        stage.advance(TIMEOUT_MS // 40)
+        stage.tick(2, 3)
+    stage.settle()
+    assert stage.leads(2)
+    assert stage.term(3) == stage.term(2) == 2
+
+
+def end_of_a_follower() -> None:
+    """The end of another node breaks no promise to the leader."""
+    stage = Stage(3)
+    stage.elect(1)
+    stage.submit(1)
+    stage.settle()
+    stage.beat(1)
+    stage.kill(3)
+    stage.hosts[2].note_end(3)
+    stage.advance(TIMEOUT_MS // 2)
+    stage.tick(2)
+    assert stage.leads(1)
+    assert stage.hosts[2].core.leader == 1
+
+
 def deposed_leader() -> None:
     """A leader that was cut off answers no read once another may lead."""
     stage = Stage(3)

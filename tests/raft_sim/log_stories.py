@@ -282,3 +282,22 @@ def diverged_tails_are_cut() -> None:
     stage.beat(3)
     assert stage.hosts[1].log.values == stage.hosts[2].log.values == stage.hosts[3].log.values
     assert stage.end(3) > common
+
+
+def follower_without_room() -> None:
+    """It appends nothing, answers its leader all the same, and catches up when there is room."""
+    stage = Stage(3)
+    stage.elect(1)
+    stage.settle()
+    before = stage.end(3)
+    stage.kill(2)
+    stage.hold(3, is_full=True)
+    for _ in range(20):
+        stage.submit(1)
+        stage.beat(1)
+        assert stage.leads(1)  # by the answers of the one without room
+    assert (stage.end(3), stage.term(3)) == (before, stage.term(1))
+    assert stage.commit(1) < stage.end(1)
+    stage.hold(3, is_full=False)
+    stage.beat(1)
+    assert stage.end(3) == stage.end(1) == stage.commit(1)

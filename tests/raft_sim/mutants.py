@@ -404,6 +404,29 @@ MUTANTS = [
         "lost_records_are_sent_again",
     ),
     Mutant(
+        "promise to a leader dropped when another node ends",
+        "node",
+        "        if self._following is None or self._following.leader != leader:\n"
+        "            return\n"
+        "        self._following = None\n",
+        "        if self._following is None:\n            return\n        self._following = None\n",
+        "end_of_a_follower",
+    ),
+    Mutant(
+        "end of a leader not noticed",
+        "node",
+        "        self._following = None\n        self._heard_ms = NEVER\n",
+        "        return\n",
+        "end_of_a_leader",
+    ),
+    Mutant(
+        "votes split after the end of a leader",
+        "node",
+        "wait_ms = self._config.heartbeat_ms // 10 + before * self._config.heartbeat_ms",
+        "wait_ms = self._config.heartbeat_ms // 10",
+        "end_of_a_leader",
+    ),
+    Mutant(
         "transfer to a node that lacks records",
         "leader",
         "if target is not None and target.synced >= self._log.end:",
@@ -453,5 +476,19 @@ MUTANTS = [
         "has_news = progress.is_agreed and progress.commit_sent < self._log.commit",
         "has_news = False",
         "commit_is_told_at_once",
+    ),
+    Mutant(
+        "records without room for them",
+        "follower",
+        "has_records = records.end > records.start and not is_full",
+        "has_records = records.end > records.start",
+        "follower_without_room",
+    ),
+    Mutant(
+        "silence for lack of room",
+        "follower",
+        "            if is_full:\n                self.is_fetch_due = True\n            else:\n",
+        "            if not is_full:\n",
+        "follower_without_room",
     ),
 ]

@@ -187,6 +187,10 @@ class Stage:
         host = self.hosts[node]
         return host.command(lambda core: core.transfer(target, host.now_ms()))
 
+    def hold(self, node: int, *, is_full: bool) -> None:
+        """The disk of a node has no room, or has room again."""
+        self.hosts[node].core.is_full = is_full
+
     def forget(self, node: int, offset: int) -> None:
         """Retention removes the log below."""
         host = self.hosts[node]

@@ -20,6 +20,7 @@ COUNTED = (
     "messages late",
     "messages cut off",
     "records lost by power cuts",
+    "ends noticed",
 )
 
 _sum: Counter[str] = Counter()

@@ -250,6 +250,15 @@ class World:
             self.note(f"stop {host.number}")
         host.stop(is_saved=self._draw() < 0.5)
         self.after(self._length(), self._start, host)
+        for other in self.hosts.values():
+            if other is not host and self._draw() < 0.5:
+                self.after(self.plan.latency_ms * self._draw(), self._tell_end, other, host)
+
+    def _tell_end(self, host: Host, ended: Host) -> None:
+        """A host finds that nobody listens where another one was."""
+        if not ended.is_up and host.is_listening:
+            host.note_end(ended.number)
+            self.counts["ends noticed"] += 1
 
     def _start(self, host: Host) -> None:
         if not host.is_up:

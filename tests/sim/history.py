@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import Queue, Sent, SentOutcome
 from aerobee.model.message import StoredMessage
 from aerobee.protocol.response_codes import SendOutcome
-from tests.log_check import Outcome, Queue, Sent
 
 NAME_END = b"|"
 NUMBER_END = b"/"
 
 OUTCOMES = {
-    SendOutcome.ACKED: Outcome.ACKNOWLEDGED,
-    SendOutcome.UNKNOWN: Outcome.UNKNOWN,
-    SendOutcome.FAILED: Outcome.REFUSED,
+    SendOutcome.ACKED: SentOutcome.ACKNOWLEDGED,
+    SendOutcome.UNKNOWN: SentOutcome.UNKNOWN,
+    SendOutcome.FAILED: SentOutcome.REFUSED,
 }
 
 
@@ -53,7 +53,7 @@ class Attempt:
     began: int
     began_ms: int
     delay_ms: int = 0
-    outcome: Outcome = Outcome.UNKNOWN
+    outcome: SentOutcome = SentOutcome.UNKNOWN
     ended: int = 0
     ended_ms: int = 0
     offset: int | None = None
@@ -80,8 +80,8 @@ class Alarm:
     broker: str
     deliver_ms: int
     began_ms: int
-    outcome: Outcome = Outcome.UNKNOWN
-    recalled: Outcome = Outcome.REFUSED
+    outcome: SentOutcome = SentOutcome.UNKNOWN
+    recalled: SentOutcome = SentOutcome.REFUSED
     """What came of taking it back; refused, too, if nobody tried."""
     recall_began_ms: int = 0
 
@@ -150,7 +150,7 @@ class History:
             attempt
             for attempt in self.attempts.values()
             if attempt.place.broker == broker
-            and attempt.outcome is Outcome.ACKNOWLEDGED
+            and attempt.outcome is SentOutcome.ACKNOWLEDGED
             and not attempt.is_excused
         ]
 

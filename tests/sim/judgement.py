@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
+from aerobee.app.chaos.log_check import Found, Queue, Sent, SentOutcome, check
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import (
@@ -21,7 +22,6 @@ from aerobee.protocol.text.json_text import parse
 from aerobee.service.broker.pop.revive.revive_queue import REVIVE_GROUP
 from aerobee.service.broker.transaction.open_half_recovery import OFFSETS_GROUP
 from aerobee.sim.broker_node import BrokerNode
-from tests.log_check import Found, Outcome, Queue, Sent, check
 from tests.sim.consumer import Taste
 from tests.sim.dead_letters import dead_names, early_deaths
 from tests.sim.history import Ending, Place, name_of, number_of
@@ -48,7 +48,7 @@ def judge(world: World) -> None:
         _judge_offsets(world, broker.name)
     for taste in world.plan.tastes:
         _judge_group(world, taste)
-    acks = sum(a.outcome is Outcome.ACKNOWLEDGED for a in world.history.attempts.values())
+    acks = sum(a.outcome is SentOutcome.ACKNOWLEDGED for a in world.history.attempts.values())
     if acks < ACKS_MIN:
         world.history.breach("no progress", f"{acks} messages were acknowledged")
 
@@ -128,7 +128,7 @@ def _judge_log(world: World, broker: str) -> None:
                 if name not in world.history.attempts:
                     world.history.breach("invented", f"{name!r} in {topic} of {broker}")
                 name = b"%b copy %d" % (name, next(copies))
-                sent.append(Sent(name, queue, message.body, Outcome.UNKNOWN, 0, 0))
+                sent.append(Sent(name, queue, message.body, SentOutcome.UNKNOWN, 0, 0))
             found.setdefault(queue, []).append(Found(name, message.queue_offset, message.body))
     for anomaly in check(sent, found):
         world.history.breach(anomaly.kind, f"{broker}: {anomaly.name!r} {anomaly.detail}")
@@ -140,7 +140,7 @@ def _may_be_gone(world: World, broker: str, name: bytes) -> bool:
     if attempt.is_excused:
         return True
     return (
-        attempt.outcome is Outcome.ACKNOWLEDGED
+        attempt.outcome is SentOutcome.ACKNOWLEDGED
         and name not in world.views[broker].names_at(attempt.place)
         and any(attempt.began_ms <= at_ms <= attempt.ended_ms for at_ms in world.losses(broker))
     )

@@ -6,10 +6,10 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
+from aerobee.app.chaos.log_check import SentOutcome
 from aerobee.sim.faults import PowerCut
 from aerobee.sim.sector_file import WriteIntoHole
 from aerobee.storage.defects import NO_DEFECTS, Defects
-from tests.log_check import Outcome
 from tests.sim.dead_letters import dead_names
 from tests.sim.history import Breach
 from tests.sim.judgement import judge, judge_restarted
@@ -110,9 +110,9 @@ def _counts(world: World) -> dict[str, int]:
     ends = Counter(how for listed in world.ends.values() for _, how in listed)
     return {
         "sent": len(history.attempts),
-        "acknowledged": outcomes[Outcome.ACKNOWLEDGED],
-        "unknown": outcomes[Outcome.UNKNOWN],
-        "refused": outcomes[Outcome.REFUSED],
+        "acknowledged": outcomes[SentOutcome.ACKNOWLEDGED],
+        "unknown": outcomes[SentOutcome.UNKNOWN],
+        "refused": outcomes[SentOutcome.REFUSED],
         "excused": sum(attempt.is_excused for attempt in history.attempts.values()),
         "transactions": sum(attempt.ending is not None for attempt in history.attempts.values()),
         "handed": sum(map(len, history.handed.values())),

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from aerobee.app.chaos.log_check import SentOutcome
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import RETRY_PREFIX, SCHEDULE_TOPIC, TRANSACTION_HALF_TOPIC
 from aerobee.model.properties import (
@@ -17,7 +18,6 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.text.json_text import parse
 from aerobee.sim.broker_node import BrokerNode
 from aerobee.storage.store import Store
-from tests.log_check import Outcome
 from tests.sim.dead_letters import dead_names
 from tests.sim.history import Attempt, Place, name_of, number_of
 from tests.sim.timekeeper import waiting_alarm
@@ -117,7 +117,7 @@ class StoredView:
             is_there = attempt.name in self.names_at(attempt.place)
             if is_there:
                 there.append(attempt)
-            elif attempt.outcome is Outcome.ACKNOWLEDGED and not attempt.is_excused:
+            elif attempt.outcome is SentOutcome.ACKNOWLEDGED and not attempt.is_excused:
                 attempt.is_excused = True
                 lost.append(attempt)
         if lost:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sim.runner import run_replica_seed, run_seed
 
-SEEDS = 100
+SEEDS = 60
 CHUNK = 10
 REPLICA_SEEDS = 8
 

@@ -7,6 +7,7 @@ were taken back in time.
 
 from typing import TYPE_CHECKING
 
+from aerobee.app.chaos.log_check import SentOutcome
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import TIMER_TOPIC
 from aerobee.model.properties import (
@@ -21,7 +22,6 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import SendOutcome
-from tests.log_check import Outcome
 from tests.sim.history import NAME_END, OUTCOMES, Alarm, name_of
 from tests.sim.producer import (
     SEND_MS_MAX,
@@ -84,7 +84,7 @@ class Timekeeper(Producer):
         await self.pause(self.random.randint(0, AHEAD_MS_MAX))
         header = RecallHeader(ALARMS, handle)
         command = RemotingCommand(RequestCode.RECALL_MESSAGE, ext_fields=write_header(header))
-        alarm.recalled = Outcome.UNKNOWN
+        alarm.recalled = SentOutcome.UNKNOWN
         alarm.recall_began_ms = self.history.now_ms()
         answer = await self.ask(target.address, command, SEND_MS_MAX)
         if answer is not None:
@@ -149,7 +149,7 @@ def judge_alarms(world: "World", broker: str) -> None:
         elif alarm.name in waiting:
             if alarm.name not in taken_back:
                 world.history.breach("lost", f"{alarm.name!r} of {broker} was not delivered")
-        elif alarm.outcome is Outcome.ACKNOWLEDGED and not world.history.may_lose_after(
+        elif alarm.outcome is SentOutcome.ACKNOWLEDGED and not world.history.may_lose_after(
             broker, alarm.began_ms
         ):
             world.history.breach("lost", f"{alarm.name!r} is nowhere in {broker}")
@@ -158,7 +158,7 @@ def judge_alarms(world: "World", broker: str) -> None:
 def _judge_recall(world: "World", alarm: Alarm) -> None:
     """Of one that was delivered. A clock that is set back lets what is delivered be recalled."""
     if (
-        alarm.recalled is Outcome.ACKNOWLEDGED
+        alarm.recalled is SentOutcome.ACKNOWLEDGED
         and alarm.broker not in world.set_back
         and not world.history.may_lose_after(alarm.broker, alarm.recall_began_ms)
     ):

@@ -22,10 +22,12 @@ WIDTH_REASON = "Imports more than 15 modules because"  # for what puts the other
 IMPORTED_BY_MAX = 30
 # What everybody may name: values, ports, errors, the header line of every hot module; what every
 # handler of every request takes and gives: codes, declared headers, JSON, rows, settings; the
-# store's one face; the bytes that every hot module reads; and what every command is made of.
+# store's one face; the bytes that every hot module reads; what every command is made of; and whom
+# commands and pages ask.
 IMPORTED_BY_ALL = (
     "aerobee.cli.cluster_verbs",
     "aerobee.cli.output",
+    "aerobee.client.admin.admin",
     "aerobee.model",
     "aerobee.ports",
     "aerobee.errors",

@@ -30,7 +30,9 @@ CARELESS_CALLS = {"tempfile.mktemp", "ssl._create_unverified_context"}
 
 STARTERS = {
     "src/aerobee/app/authority.py": "openssl, which makes certificates",
+    "src/aerobee/app/chaos/marked_cluster.py": "a broker that it has killed, as it was started",
     "src/aerobee/app/load/run/fleet.py": "the processes of a load test",
+    "src/aerobee/app/members/member_process.py": "the members of a Raft group",
     "src/aerobee/app/process/supervisor.py": "the processes of an application",
     "src/aerobee/pipeline/sandbox/mariadb.py": "the database of the demonstration",
     "src/aerobee/pipeline/sandbox/mariadb_program.py": "the version of that database",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ("errors", "model", "ports", "protocol", "raft", "replication", "service", "storage")
 """What must run the same on a real and on a pretended world."""
 
-_SKIPPED = {"build", "data", "dist", "target", "__pycache__"}
+_SKIPPED = {"assets", "build", "data", "dist", "node_modules", "target", "__pycache__"}
 # Recorded from other people's programs, with their words in it.
 _RECORDED = {"corpus", "vectors"}
 _OURS = {".py", ".md"}

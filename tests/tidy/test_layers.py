@@ -93,6 +93,16 @@ BREACHES = {
         "import aerobee.app.load.run",
         "aerobee.app.load.measure -> aerobee.app.load.run",
     ),
+    "console/history/__init__.py": (
+        "import aerobee.console.api",
+        "aerobee.console.history -> aerobee.console.api",
+    ),
+    "console/unplaced.py": ("", "- aerobee.console.unplaced"),
+    "console/api/listing.py": (
+        "import aerobee.console.api.topics",
+        "aerobee.console.api.listing -> aerobee.console.api.topics",
+    ),
+    "console/api/unplaced.py": ("", "- aerobee.console.api.unplaced"),
     "app/load/unplaced.py": ("", "- aerobee.app.load.unplaced"),
 }
 

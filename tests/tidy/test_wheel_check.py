@@ -11,6 +11,7 @@ WHEEL = {
     "aerobee/__init__.py",
     "aerobee/py.typed",
     "aerobee/cold.py",
+    "aerobee/console/assets/index.html",
     "aerobee/a/hot.py",
     "aerobee/a/hot.pxd",
     "aerobee/a/hot.cpython-311-x86_64-linux-gnu.so",
@@ -26,6 +27,7 @@ SOURCE = {
     "pyproject.toml",
     "setup.cfg",
     "setup.py",
+    "src/aerobee/console/assets/index.html",
     "src/aerobee/py.typed",
     "src/aerobee/a/hot.py",
     "src/aerobee/a/hot.pxd",
@@ -59,6 +61,7 @@ def test_a_whole_wheel_and_a_whole_source_distribution_are_not_accused(tmp_path:
     [
         ("aerobee/a/hot.cpython-311-x86_64-linux-gnu.so", "aerobee/a/hot.py is not compiled"),
         ("aerobee/py.typed", "aerobee/py.typed is missing"),
+        ("aerobee/console/assets/index.html", r"aerobee/console/assets/index\.html is missing"),
         ("aerobee-1.dist-info/licenses/LICENSE", "aerobee-.*/licenses/LICENSE is missing"),
     ],
 )

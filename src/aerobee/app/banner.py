@@ -9,18 +9,18 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aerobee.app.data_folder import DataFolder, shown_path
 from aerobee.app.ink import Ink, ink_for
 from aerobee.app.process import process_figures
-from aerobee.app.process.broker_process import BrokerPart
 from aerobee.app.process.holdings import Holdings, together
 from aerobee.app.process.lifecycle import Ended
 from aerobee.app.process.nameserver_process import NameServerPart
 from aerobee.app.process.process_figures import MIB, Memory
 from aerobee.model.broker_role import MASTER_ID, BrokerRole
 from aerobee.net.listener import outward_address
+from aerobee.net.tls_config import TlsMode
 from aerobee.ports.service import Peer
 from aerobee.replication.config import ReplicationConfig
 
@@ -88,6 +88,33 @@ class BannerFacts:
     seconds: float | None = None
     """How long the start took."""
     programs: Programs = field(default_factory=Programs)
+    tls: TlsMode = TlsMode.DISABLED
+    asks: bool = False
+    """Whether users are asked who they are."""
+    console: str = ""
+    """Its address, or why there is none; empty: none was wanted."""
+
+
+class ShownBroker(Protocol):
+    """A broker of this process, or of one that it has started."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def broker_id(self) -> int: ...
+
+    @property
+    def replication(self) -> ReplicationConfig: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def metrics_address(self) -> str:
+        """Where its pages are; empty: nowhere."""
+
+    def holdings(self) -> Holdings: ...
 
 
 class Banner:
@@ -96,14 +123,16 @@ class Banner:
     def __init__(
         self,
         nameserver: NameServerPart,
-        brokers: Iterable[BrokerPart],
+        brokers: Iterable[ShownBroker],
         folder: DataFolder,
         kept: Kept,
+        console: Callable[[], str] = lambda: "",
     ) -> None:
         self._nameserver = nameserver
         self._brokers = list(brokers)
         self._folder = folder
         self._kept = kept
+        self._console = console
 
     async def start(self, failed: Ended) -> str:
         masters = [one for one in self._brokers if one.broker_id == MASTER_ID]
@@ -118,6 +147,9 @@ class Banner:
             process_figures.memory(),
             process_figures.age_seconds(),
             programs_here(),
+            self._nameserver.tls_mode,
+            self._nameserver.asks,
+            self._console(),
         )
         return banner(facts, ink_for(sys.stdout, os.environ))
 
@@ -181,8 +213,12 @@ def kept_text(folder: DataFolder, held: Holdings) -> str:
 def _places(facts: BannerFacts, ink: Ink) -> Iterable[str]:
     yield _row("name server", facts.nameserver, ink)
     yield from _broker_rows(facts.brokers, ink)
+    scheme = "http" if facts.tls is TlsMode.DISABLED else "https"
     for at, address in enumerate(facts.metrics):
-        yield _row("" if at else "metrics", f"http://{address}/metrics", ink)
+        yield _row("" if at else "metrics", f"{scheme}://{address}/metrics", ink)
+    if facts.console:
+        yield _row("console", facts.console, ink)
+    yield from _guard_rows(facts, ink)
     yield _row("data", kept_text(facts.folder, facts.held), ink)
     kept = facts.kept
     if kept.masters > len({one.name for one in facts.brokers}):
@@ -190,6 +226,14 @@ def _places(facts: BannerFacts, ink: Ink) -> Iterable[str]:
         yield _row("", f"{count} brokers have messages there; say --brokers {count}", ink)
     if kept.slaves > _slaves(facts.brokers):
         yield _row("", f"slaves have copies there; say --slaves {kept.slaves}", ink)
+
+
+def _guard_rows(facts: BannerFacts, ink: Ink) -> Iterable[str]:
+    if facts.tls is not TlsMode.DISABLED:
+        plain = ", plain text, too" if facts.tls is TlsMode.PERMISSIVE else ""
+        yield _row("TLS", f"on every port{plain}: rmqs://{facts.nameserver}?ca=FILE", ink)
+    if facts.asks:
+        yield _row("users", f"sign their requests: rmq://KEY:SECRET@{facts.nameserver}", ink)
 
 
 def _broker_rows(brokers: Sequence[BrokerPlace], ink: Ink) -> Iterable[str]:
@@ -216,7 +260,7 @@ def _slaves(brokers: Iterable[BrokerPlace]) -> int:
     return max(map(names.count, names), default=0)
 
 
-def _place(broker: BrokerPart) -> BrokerPlace:
+def _place(broker: ShownBroker) -> BrokerPlace:
     address = reachable(broker.address)
     return BrokerPlace(broker.name, address, broker.broker_id, broker.replication)
 

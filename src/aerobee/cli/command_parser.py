@@ -7,7 +7,8 @@ An error names the mistake, the command, the nearest name for a misspelt one, an
       hint: did you mean create? `aerobee topic --help` lists all
 
 An argument too many is an error of the verb that got it, not of `aerobee` as a whole. A noun
-without a verb prints the noun's help.
+without a verb prints the noun's help. A noun may have a verb that is meant where none is said:
+`members GROUP` is `members list GROUP`.
 """
 
 import argparse
@@ -34,12 +35,17 @@ class HelpLayout(argparse.RawDescriptionHelpFormatter):
 
 
 class CommandParser(argparse.ArgumentParser):
+    silent_verb = ""
+    """The verb that is meant if the first word is none; empty: there is none."""
+
     def parse_known_args(  # type: ignore[override]  # its overloads are for other namespaces
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         if args is not None and not args and self._needs_a_verb():
             self.print_help(sys.stderr)
             self.exit(WRONG_USE)
+        if args and self.silent_verb and not self._begins_with_verb(args[0]):
+            args = [self.silent_verb, *args]
         parsed, rest = super().parse_known_args(args, namespace)
         if rest:
             flags = [flag for flag in rest if flag.startswith("-")]
@@ -49,6 +55,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def _needs_a_verb(self) -> bool:
         return any(action.required for action in self._actions if action.nargs == argparse.PARSER)
+
+    def _begins_with_verb(self, word: str) -> bool:
+        verbs = (action for action in self._actions if action.nargs == argparse.PARSER)
+        return word in ("-h", "--help") or any(word in (one.choices or ()) for one in verbs)
 
     def error(self, message: str) -> NoReturn:
         self._refuse(f": {message}", self._choices_missing(message))
@@ -73,6 +83,12 @@ class CommandParser(argparse.ArgumentParser):
         message = f"{command}{what}" if command else what.lstrip(": ")
         problem = WrongUse(message, hint=f"{near}`{self.prog} --help` lists all")
         self.exit(write_error(problem, TABLE, sys.stderr))
+
+
+def mean_silently(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Have a verb be meant where none is said."""
+    if isinstance(parser, CommandParser):
+        parser.silent_verb = verb
 
 
 def _near(said: str, known: Iterable[str]) -> str:

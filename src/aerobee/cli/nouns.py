@@ -7,6 +7,7 @@ A new noun takes a line here and an `add_to(nouns)` in its module.
 
 NOUNS = {
     "up": ("commands.up", "run a name server and a broker in one process, to try things out"),
+    "console": ("commands.console", "the cluster in a browser: figures, topics, groups, messages"),
     "nameserver": ("commands.nameserver", "tell clients which broker has which topic"),
     "broker": ("commands.broker", "take messages, keep them, hand them out"),
     "run": ("commands.run", "handle messages with the functions of an application"),
@@ -17,6 +18,7 @@ NOUNS = {
     "message": ("commands.message", "messages: send, follow, find, send again"),
     "dlq": ("commands.dlq", "dead letters: what groups gave up"),
     "auth": ("commands.auth", "users, and what they may do"),
+    "audit": ("commands.audit", "who was refused, and who changed what"),
     "tls": ("commands.tls", "certificates: make, look at, check"),
     "transaction": ("commands.transaction", "transactions that are open, ended by hand"),
     "capture": ("commands.capture", "changes of a database's rows as messages"),
@@ -26,6 +28,7 @@ NOUNS = {
     "migrate": ("commands.migrate", "move a broker from RocketMQ to Aerobee while it runs"),
     "store": ("commands.store", "a store's files, while no broker has them"),
     "bench": ("commands.bench", "load tests: send, receive, time, plan"),
+    "chaos": ("commands.chaos", "break a test cluster under load, and see what clients notice"),
     "doctor": (
         "commands.doctor",
         "find what is wrong with a machine, a cluster or a configuration",

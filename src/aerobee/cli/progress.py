@@ -30,7 +30,8 @@ class Progress:
     ) -> None:
         """`what` names the work in a word or two; `total` is None if it is unknown."""
         self._what = what
-        self._total = total
+        self.total = total
+        """Of items, if it is known."""
         self._stream = sys.stderr if stream is None else stream
         self._is_line = is_terminal(self._stream)
         self._now = now
@@ -45,19 +46,33 @@ class Progress:
 
     def step(self, count: int = 1) -> None:
         self.count += count
-        now = self._now()
-        if now >= self._next:
-            self._next = now + (_EVERY_SECONDS if self._is_line else _EVERY_SECONDS_IN_LOGS)
-            self._show(now - self._begun)
+        seconds = self._due()
+        if seconds is not None:
+            self._show(self._counted(seconds))
 
-    def _show(self, seconds: float) -> None:
+    def say(self, text: str) -> None:
+        """Show a sentence instead of counts, while nothing is counted."""
+        if self._due() is not None:
+            self._show(text)
+
+    def _due(self) -> float | None:
+        """The seconds since the begin, if something is to be shown now."""
+        now = self._now()
+        if now < self._next:
+            return None
+        self._next = now + (_EVERY_SECONDS if self._is_line else _EVERY_SECONDS_IN_LOGS)
+        return now - self._begun
+
+    def _counted(self, seconds: float) -> str:
         text = f"{self._what} {self.count}"
-        if self._total:
-            done = min(1.0, self.count / self._total)
+        if self.total:
+            done = min(1.0, self.count / self.total)
             filled = int(done * _BAR_CHARS)
             bar = "█" * filled + "░" * (_BAR_CHARS - filled)
-            text = f"{self._what} {bar} {done:4.0%} {self.count}/{self._total}"
-        text += f"  {self.count / seconds:.0f}/s"
+            text = f"{self._what} {bar} {done:4.0%} {self.count}/{self.total}"
+        return f"{text}  {self.count / seconds:.0f}/s"
+
+    def _show(self, text: str) -> None:
         self._is_shown = True
         self._stream.write(f"\r\x1b[2K{text}" if self._is_line else f"{text}\n")
         self._stream.flush()

@@ -36,6 +36,7 @@ class Flag(NamedTuple):
     """Whether it is given without a value, and means true."""
 
 
+INSTALL_CONSOLE = "the console needs more packages: pip install 'aerobee[console]'"
 INSECURE = Flag(
     "insecure",
     "insecure",

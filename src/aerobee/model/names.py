@@ -34,6 +34,7 @@ OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
 BENCHMARK_TOPIC = "BenchmarkTest"
 RAFT_TOPIC = "rmq_sys_aerobee_raft"  # Aerobee's: starts of terms, and changes of members
 STAGED_TOPIC = "rmq_sys_aerobee_staged"  # Aerobee's: batches that wait to be published
+TABLES_TOPIC = "rmq_sys_aerobee_tables"  # Aerobee's: rows of tables, in the log of a Raft group
 
 SYSTEM_TOPICS = frozenset(
     {

@@ -1,7 +1,8 @@
 """Replica status: the replication of one broker, as it reports it to tools and to monitoring.
 
-A master reports the slaves that are connected to it, a slave the master that it follows. Offsets
-are log offsets, moments are milliseconds since 1970.
+A master reports the slaves that are connected to it, a slave the master that it follows, a member
+of a Raft group who belongs to it: a leader knows how far the others are, a follower only who they
+are. Offsets are log offsets, moments are milliseconds since 1970.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ DIVERGED = "diverged"
 """The state of a slave whose log has records that its master's has not."""
 ACTING = "acting as master"
 """The state of a slave that acts as master, because there is none."""
+WITHOUT_ROOM = "without room"
+"""The state of a follower that copies nothing, because its disk is full."""
 UNKNOWN = -1
 """A lag that the broker does not report: RocketMQ's masters report no time, its slaves no lag."""
 
@@ -72,3 +75,45 @@ class SlaveStatus(NamedTuple):
 
 
 ReplicaStatus: TypeAlias = MasterStatus | SlaveStatus
+
+NO_NODE = -1
+"""The number of the leader, if the member knows none."""
+
+
+class GroupMember(NamedTuple):
+    node: int
+    address: str
+    """Where the other members reach it."""
+    is_voter: bool
+    """False: a learner, which copies the log and does not count."""
+    broker: str = ""
+    """Where clients reach it; empty: it has not said."""
+    lag_bytes: int = UNKNOWN
+    """How much of the leader's log is not on its disk; UNKNOWN: the leader is not asked."""
+    is_answering: bool | None = None
+    """Whether the leader hears it; None: the leader is not asked."""
+    why: str = ""
+    """The reason why it is not heard, or does not count."""
+
+    @property
+    def name(self) -> str:
+        return f"n{self.node}"
+
+
+class GroupMembers(NamedTuple):
+    node: int
+    """The member that tells it."""
+    group: str
+    term: int
+    leader: int
+    """NO_NODE: it knows none."""
+    is_settled: bool
+    """Whether a majority has these members in its log: the next change may be made."""
+    members: Sequence[GroupMember]
+
+    @property
+    def is_of_leader(self) -> bool:
+        return self.leader == self.node
+
+    def find(self, node: int) -> GroupMember | None:
+        return next((one for one in self.members if one.node == node), None)

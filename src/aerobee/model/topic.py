@@ -28,6 +28,8 @@ BATCH_QUEUES = "BatchCQ"
 MESSAGE_TYPE = "message.type"
 PRIORITY = "PRIORITY"
 """An attribute, and its value for topics of which POP hands out high priorities first."""
+MADE_BY = "made.by"
+"""An attribute of our own: the user who made the topic, if it was not a super user."""
 
 
 @dataclass(frozen=True, slots=True)

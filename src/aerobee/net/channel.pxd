@@ -10,6 +10,7 @@ cdef class Channel:
     cdef FrameReader _frames
     cdef bint _is_ending
     cdef bint _is_holding
+    cdef bint _is_strange
     cdef object _owner
     cdef Round _round
     cdef object _transport
@@ -25,6 +26,9 @@ cdef class Channel:
 
     @cython.locals(size=Py_ssize_t, turn=Round)
     cdef void _note_begun(self) except *
+
+    @cython.locals(more=Py_ssize_t)
+    cdef void _count_begun(self, Py_ssize_t size) except *
     cdef void _refuse(self, object fault) except *
     cdef void _hold(self) except *
     cdef void _begin_round(self) except *

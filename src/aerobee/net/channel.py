@@ -8,7 +8,9 @@ Back-pressure: a peer that does not read its answers is not read from until it d
 sent already waits as well: a small request may have an answer of megabytes. It is dropped if it
 takes too long, or if too much gathers that it did not ask for just now. A frame that breaks the
 protocol closes this connection and nothing else; so does a large one that has begun to come when
-those of all connections together are too much already.
+those of all connections together are too much already. Where peers are asked who they are, those
+who have not shown it yet have a much smaller room in common: a client may begin with a large
+message, but strangers cannot make the server hold many.
 """
 
 import asyncio
@@ -33,6 +35,8 @@ WRITE_HIGH_BYTES = 1 << 20
 WRITE_LOW_BYTES = 256 << 10
 UNREAD_BYTES_MAX = 64 << 20  # held pulls of a thousand queues, answered together
 BEGUN_BYTES_MAX = 256 << 20  # of frames that have not come whole, over all connections
+STRANGE_BYTES_MAX = 16 << 20  # the same of strangers
+STRANGE_FRAME_MS_MAX = 10_000  # how long a frame of a stranger may take to come whole
 GATHERED_BYTES_MAX = 16 << 10  # what costs less to copy than to write by itself
 SMALL_BYTES = 64 << 10  # a frame that has not brought more is never refused for that
 
@@ -62,6 +66,7 @@ class Channel:
         "_frames",
         "_is_ending",
         "_is_holding",
+        "_is_strange",
         "_owner",
         "_round",
         "_transport",
@@ -78,8 +83,11 @@ class Channel:
         limits: FrameLimits,
         turn: Round,
         fast: FastService | None,
+        is_strange: bool = False,
     ) -> None:
-        """`fast` takes what it can of a read before anything is decoded."""
+        """`fast` takes what it can of a read before anything is decoded. `is_strange`: the peer
+        has yet to show who it is."""
+        self._is_strange = is_strange
         self._owner = owner
         self._round = turn
         self._fast = fast
@@ -146,11 +154,33 @@ class Channel:
         elif self.begun_ms is None:
             self.begun_ms = self._round.monotonic_ms
         turn = self._round
-        turn.begun_bytes += size - self._begun_bytes
-        self._begun_bytes = size
-        if size > SMALL_BYTES and turn.begun_bytes > BEGUN_BYTES_MAX:
+        self._count_begun(size)
+        if size > SMALL_BYTES and (
+            turn.begun_bytes > BEGUN_BYTES_MAX
+            or (self._is_strange and turn.strange_bytes > STRANGE_BYTES_MAX)
+        ):
             _log.warning("too much has begun to come", extra={"channel": self.number})
             self.abort()
+
+    def _count_begun(self, size: int) -> None:
+        more = size - self._begun_bytes
+        self._begun_bytes = size
+        self._round.begun_bytes += more
+        if self._is_strange:
+            self._round.strange_bytes += more
+
+    def welcome(self) -> None:
+        """The peer has shown who it is."""
+        if self._is_strange:
+            self._round.strange_bytes -= self._begun_bytes
+            self._is_strange = False
+
+    def is_slow(self, monotonic_ms: int, frame_ms_max: int) -> bool:
+        """Whether a frame takes too long to come whole."""
+        if self.begun_ms is None:
+            return False
+        most = min(frame_ms_max, STRANGE_FRAME_MS_MAX) if self._is_strange else frame_ms_max
+        return monotonic_ms - self.begun_ms > most
 
     def _hold(self) -> None:
         """Leave the other frames of this read for later."""
@@ -177,8 +207,7 @@ class Channel:
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        self._round.begun_bytes -= self._begun_bytes
-        self._begun_bytes = 0
+        self._count_begun(0)
         self._owner.closed(self)
 
     def _begin_round(self) -> None:

@@ -32,6 +32,7 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.rpc import CalledService
 from aerobee.ports.service import (
+    AnswerCall,
     CallWrite,
     ChannelId,
     CloseChannel,
@@ -41,6 +42,7 @@ from aerobee.ports.service import (
     EndCall,
     EndingService,
     FastService,
+    GuardedService,
     LinkWrite,
     OpenLink,
     PatientService,
@@ -49,6 +51,7 @@ from aerobee.ports.service import (
     Rebuild,
     Reply,
     Service,
+    Welcome,
     Write,
 )
 from aerobee.protocol.remoting.frame import FrameLimits
@@ -98,6 +101,9 @@ class Driver:
         self._fast = cast(FastService, service) if hasattr(service, "take") else None
         self._ending = cast(EndingService, service) if hasattr(service, "stop") else None
         self._patient = cast(PatientService, service) if hasattr(service, "rest_ms") else None
+        self._is_guarded = hasattr(service, "is_guarded") and bool(
+            cast(GuardedService, service).is_guarded
+        )
         self._clock = clock
         self._limits = limits
         self._connections_max = connections_max
@@ -273,10 +279,10 @@ class Driver:
 
     def _drop_idle(self, now: Now) -> None:
         for channel in list(self._channels.values()):
-            unread, begun = channel.paused_since_ms, channel.begun_ms
-            if (unread is not None and now.monotonic_ms - unread > UNREAD_MS_MAX) or (
-                begun is not None and now.monotonic_ms - begun > FRAME_MS_MAX
-            ):
+            unread = channel.paused_since_ms
+            if (
+                unread is not None and now.monotonic_ms - unread > UNREAD_MS_MAX
+            ) or channel.is_slow(now.monotonic_ms, FRAME_MS_MAX):
                 channel.abort()
             elif now.monotonic_ms - channel.last_read_ms > IDLE_MS_MAX:
                 channel.close()
@@ -287,7 +293,8 @@ class Driver:
 
     def _make_channel(self) -> Channel:
         self._next_channel += 1
-        return Channel(self, ChannelId(self._next_channel), self._limits, self._round, self._fast)
+        number = ChannelId(self._next_channel)
+        return Channel(self, number, self._limits, self._round, self._fast, self._is_guarded)
 
     def opened(self, channel: Channel, peer: Peer) -> None:
         if self._is_stopping:
@@ -348,7 +355,7 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write([frames])
-                case CallWrite() | EndCall():
+                case CallWrite() | AnswerCall() | EndCall():
                     if self._calls is not None:
                         self._calls.carry_out(effect)
                 case LinkWrite() | ReadLink() | OpenLink() | CloseLink():
@@ -358,6 +365,10 @@ class Driver:
                     self._dialer.dial(effect)
                 case Rebuild():
                     self._rebuild(effect)
+                case Welcome(number):
+                    channel = self._channels.get(number)
+                    if channel is not None:
+                        channel.welcome()
                 case CloseChannel(number, reason):
                     channel = self._channels.get(number)
                     if channel is not None:

@@ -6,32 +6,51 @@ after that.
 
 Back-pressure: a peer that does not read its answers is not read from, and dropped if that takes too
 long. A message that comes in pieces is kept until it is whole, within bounds for a connection and
-for all; a stream beyond them is refused. Nothing is closed for its age: a stream of telemetry stays
+for all, and much smaller ones for all connections whose peers have not shown who they are; a stream
+beyond them is refused. Nothing is closed for its age: a stream of telemetry stays
 open for the life of its client.
 """
 
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from aerobee.errors import ProtocolError
+from aerobee.net.channel import SMALL_BYTES, STRANGE_BYTES_MAX
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId, RpcService
+from aerobee.ports.rpc import (
+    AnswerCall,
+    CallId,
+    CallStart,
+    CallWrite,
+    EndCall,
+    RpcConnectionId,
+    RpcService,
+)
 from aerobee.ports.service import CallEffect, Effects, Peer
 from aerobee.protocol.grpc.codes import RpcStatus
 from aerobee.protocol.grpc.framing import (
     ANSWER_HEADERS,
     NOT_GRPC,
+    OK_TRAILERS,
     GrpcMessageReader,
     MessageTooLong,
     error_trailers,
     frame_message,
     read_call_headers,
+    whole_message,
 )
-from aerobee.protocol.http2.connection import Cancelled, Http2Connection, Opened, Received
+from aerobee.protocol.http2.answer_frames import AnswerFrames
+from aerobee.protocol.http2.connection import (
+    Cancelled,
+    Http2Connection,
+    Http2Event,
+    Opened,
+    Received,
+)
 from aerobee.protocol.http2.frames import ErrorCode
 from aerobee.protocol.http2.limits import Http2Limits
 
@@ -43,18 +62,23 @@ BEGUN_BYTES_MAX = 32 << 20  # of messages that have not come whole, on one conne
 BEGUN_BYTES_IN_ALL_MAX = 256 << 20
 IDLE_MS_MAX = 120_000  # of a connection without calls
 UNREAD_MS_MAX = 20_000
-MESSAGE_MS_MAX = 30_000  # how long a message may take to come whole
+MESSAGE_MS_MAX = 30_000  # how long a first message, or one that has begun, may take to come whole
 
 
 class _Call:
-    __slots__ = ("begun_ms", "has_headers", "id", "reader", "stream")
+    __slots__ = ("awaited_ms", "has_headers", "id", "is_asked", "reader", "start", "stream")
 
-    def __init__(self, number: CallId, stream: int, bytes_max: int) -> None:
-        self.id = number
+    def __init__(self, start: CallStart, stream: int, bytes_max: int, now: Now) -> None:
+        self.id = start.call
+        self.start = start
         self.stream = stream
         self.reader = GrpcMessageReader(bytes_max)
         self.has_headers = False
-        self.begun_ms = 0
+        self.is_asked = False
+        """Whether the service was asked who its peer is."""
+        self.awaited_ms: int | None = now.monotonic_ms
+        """Since when a message is awaited: the first of the call, or one of which a part has come.
+        None: the client may say more, or nothing."""
 
 
 class Http2Channel(asyncio.Protocol):
@@ -69,6 +93,8 @@ class Http2Channel(asyncio.Protocol):
         self.http2 = Http2Connection(Http2Limits())
         self.calls: dict[int, _Call] = {}
         self.begun_bytes = 0
+        self.is_strange = True
+        """Whether its peer has not shown yet who it is; nobody looks before it sends much."""
         self.last_read_ms = 0
         self.paused_since_ms: int | None = None
 
@@ -151,6 +177,7 @@ class Http2Channels:
         self._next_connection = 0
         self._next_call = 0
         self._begun_bytes = 0
+        self._around = AnswerFrames(ANSWER_HEADERS, OK_TRAILERS)
         self._unflushed: dict[RpcConnectionId, Http2Channel] = {}
 
     def count(self) -> int:
@@ -167,6 +194,13 @@ class Http2Channels:
             _log.warning("too many connections: one is refused", extra={"peer": str(channel.peer)})
             channel.abort()
             return
+        if not self._service.may_open(channel.number, channel.peer):
+            _log.warning(
+                "too many connections from one address: one is closed",
+                extra={"peer": str(channel.peer)},
+            )
+            channel.abort()
+            return
         channel.last_read_ms = self.now().monotonic_ms
         self._channels[channel.number] = channel
         channel.flush()  # the server's settings
@@ -178,30 +212,81 @@ class Http2Channels:
         channel.last_read_ms = turn.now.monotonic_ms
         self._flush_soon(channel)
         try:
-            for event in channel.http2.receive(data, turn.now.monotonic_ms):
-                match event:
-                    case Received(stream, piece, is_ended):
-                        self._take_data(channel, stream, piece, is_ended)
-                    case Opened(stream, _, is_ended):
-                        self._begin_call(channel, event)
-                        if is_ended:
-                            self._take_data(channel, stream, b"", is_ended)
-                    case Cancelled(stream):
-                        self._cancel(channel, stream)
+            self._take_events(channel, channel.http2.receive(data, turn.now.monotonic_ms))
         except ProtocolError as error:
             _log.info("closing a connection: %s", error, extra={"peer": str(channel.peer)})
             channel.end()
 
-    def _begin_call(self, channel: Http2Channel, opened: Opened) -> None:
+    def _take_events(self, channel: Http2Channel, events: list[Http2Event]) -> None:
+        opened: Opened | None = None
+        for event in events:
+            if opened is not None:
+                # Most calls come with their one message and their end.
+                first, opened = opened, None
+                if isinstance(event, Received) and event.is_ended and event.stream == first.stream:
+                    self._take_whole(channel, first, event.data)
+                    continue
+                self._begin_call(channel, first)
+            if isinstance(event, Received):
+                self._take_data(channel, event.stream, event.data, event.is_ended)
+            elif isinstance(event, Cancelled):
+                self._cancel(channel, event.stream)
+            elif event.is_ended:
+                self._begin_call(channel, event)
+                self._take_data(channel, event.stream, b"", True)
+            else:
+                opened = event
+        if opened is not None:
+            self._begin_call(channel, opened)
+
+    def _take_whole(self, channel: Http2Channel, opened: Opened, data: bytes) -> None:
+        """A call whose request has come whole: if the service does not take it in place, it goes
+        the way of all others."""
+        message = whole_message(data, self._service.message_bytes_max)
+        start = self._start_of(channel, opened) if message is not None else None
+        taken: bytes | bool = False
+        if message is not None and start is not None:
+            taken = self._service.take_call(start, message, self._round.now)
+        if taken is False:
+            self._begin_call(channel, opened, start)
+            self._take_data(channel, opened.stream, data, True)
+        elif taken is True:
+            assert start is not None
+            call = self._keep_call(channel, start, opened.stream)
+            call.awaited_ms = None
+        else:
+            self._write_answer(channel, opened.stream, taken)
+
+    def _write_answer(self, channel: Http2Channel, stream: int, message: bytes) -> None:
+        """Write the answer of a call that has no headers yet."""
+        if not channel.http2.write_answer(stream, message, self._around):
+            channel.http2.write_headers(stream, ANSWER_HEADERS)
+            self._write_data(channel, stream, frame_message(message))
+            channel.http2.write_trailers(stream, OK_TRAILERS)
+
+    def _start_of(self, channel: Http2Channel, opened: Opened) -> CallStart | None:
+        """The beginning of a call; None: it is no call of gRPC."""
         headers = read_call_headers(opened.headers)
         if headers is None:
+            return None
+        self._next_call += 1
+        return CallStart(CallId(self._next_call), channel.number, channel.peer, *headers)
+
+    def _keep_call(self, channel: Http2Channel, start: CallStart, stream: int) -> _Call:
+        call = _Call(start, stream, self._service.message_bytes_max, self._round.now)
+        channel.calls[stream] = call
+        self._by_call[call.id] = (channel, call)
+        return call
+
+    def _begin_call(
+        self, channel: Http2Channel, opened: Opened, start: CallStart | None = None
+    ) -> None:
+        """`start`: the call's, where it has been made."""
+        start = start or self._start_of(channel, opened)
+        if start is None:
             channel.http2.write_trailers(opened.stream, NOT_GRPC)
             return
-        self._next_call += 1
-        call = _Call(CallId(self._next_call), opened.stream, self._service.message_bytes_max)
-        channel.calls[opened.stream] = call
-        self._by_call[call.id] = (channel, call)
-        start = CallStart(call.id, channel.number, channel.peer, *headers)
+        self._keep_call(channel, start, opened.stream)
         self._carry_out(self._service.on_call(start, self._round.now))
 
     def _take_data(self, channel: Http2Channel, stream: int, data: bytes, is_ended: bool) -> None:
@@ -219,6 +304,8 @@ class Http2Channels:
             self._carry_out(self._service.on_call_cancelled(call.id, self._round.now))
             self._end_call(channel, call, status, error.message)
             return
+        if messages:
+            call.awaited_ms = self._round.now.monotonic_ms if call.reader.held else None
         for message in messages:
             self._carry_out(self._service.on_call_message(call.id, message, self._round.now))
         if is_ended:
@@ -227,16 +314,28 @@ class Http2Channels:
     def _count_begun(self, channel: Http2Channel, call: _Call, more: int) -> None:
         if more == 0:
             return
-        if call.reader.held == more:
-            call.begun_ms = self._round.now.monotonic_ms
+        if call.awaited_ms is None:
+            call.awaited_ms = self._round.now.monotonic_ms
+        self._add_begun(channel, more)
+        if more > 0 and self._is_too_much(channel, call):
+            self._add_begun(channel, -more)
+            raise MessageTooLong("too many messages come at a time: send fewer together")
+
+    def _add_begun(self, channel: Http2Channel, more: int) -> None:
         channel.begun_bytes += more
         self._begun_bytes += more
-        if more > 0 and (
-            channel.begun_bytes > BEGUN_BYTES_MAX or self._begun_bytes > BEGUN_BYTES_IN_ALL_MAX
-        ):
-            channel.begun_bytes -= more
-            self._begun_bytes -= more
-            raise MessageTooLong("too many messages come at a time: send fewer together")
+        if channel.is_strange:
+            self._round.strange_bytes += more
+
+    def _is_too_much(self, channel: Http2Channel, call: _Call) -> bool:
+        if channel.is_strange and channel.begun_bytes > SMALL_BYTES:
+            if not call.is_asked and self._service.knows(call.start, self._round.now):
+                self._round.strange_bytes -= channel.begun_bytes
+                channel.is_strange = False
+            elif self._round.strange_bytes > STRANGE_BYTES_MAX:
+                return True
+            call.is_asked = True
+        return channel.begun_bytes > BEGUN_BYTES_MAX or self._begun_bytes > BEGUN_BYTES_IN_ALL_MAX
 
     def _cancel(self, channel: Http2Channel, stream: int) -> None:
         call = channel.calls.get(stream)
@@ -256,8 +355,7 @@ class Http2Channels:
     def _forget(self, channel: Http2Channel, call: _Call) -> None:
         del channel.calls[call.stream]
         del self._by_call[call.id]
-        channel.begun_bytes -= call.reader.held
-        self._begun_bytes -= call.reader.held
+        self._add_begun(channel, -call.reader.held)
 
     # From the driver.
 
@@ -272,13 +370,27 @@ class Http2Channels:
                 if not call.has_headers:
                     call.has_headers = True
                     channel.http2.write_headers(call.stream, ANSWER_HEADERS)
-                try:
-                    channel.http2.write_data(call.stream, frame_message(message))
-                except ProtocolError as error:
-                    _log.warning("dropping a peer that does not read: %s", error)
-                    channel.abort()
+                self._write_data(channel, call.stream, frame_message(message))
+            case AnswerCall(_, messages):
+                self._answer_call(channel, call, messages)
             case EndCall(_, status, reason):
                 self._end_call(channel, call, RpcStatus(status), reason)
+
+    def _answer_call(self, channel: Http2Channel, call: _Call, messages: Sequence[bytes]) -> None:
+        self._forget(channel, call)
+        if len(messages) == 1:
+            self._write_answer(channel, call.stream, messages[0])
+            return
+        channel.http2.write_headers(call.stream, ANSWER_HEADERS)
+        self._write_data(channel, call.stream, b"".join(map(frame_message, messages)))
+        channel.http2.write_trailers(call.stream, OK_TRAILERS)
+
+    def _write_data(self, channel: Http2Channel, stream: int, data: bytes) -> None:
+        try:
+            channel.http2.write_data(stream, data)
+        except ProtocolError as error:
+            _log.warning("dropping a peer that does not read: %s", error)
+            channel.abort()
 
     def _end_call(self, channel: Http2Channel, call: _Call, status: RpcStatus, reason: str) -> None:
         trailers = error_trailers(status, reason)
@@ -296,12 +408,13 @@ class Http2Channels:
                 channel.abort()
             elif not channel.calls and now.monotonic_ms - channel.last_read_ms > IDLE_MS_MAX:
                 channel.end()
-            elif channel.begun_bytes:
+            else:
                 self._drop_slow(channel, now)
 
     def _drop_slow(self, channel: Http2Channel, now: Now) -> None:
         for call in list(channel.calls.values()):
-            if call.reader.held and now.monotonic_ms - call.begun_ms > MESSAGE_MS_MAX:
+            awaited = call.awaited_ms
+            if awaited is not None and now.monotonic_ms - awaited > MESSAGE_MS_MAX:
                 self._carry_out(self._service.on_call_cancelled(call.id, now))
                 self._forget(channel, call)
                 channel.http2.reset(call.stream, ErrorCode.CANCEL)

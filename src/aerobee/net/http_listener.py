@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import NamedTuple
@@ -40,6 +41,17 @@ Pages = Mapping[str, Callable[[], Page]]
 """By path; each is made when it is asked for."""
 
 
+class Login(NamedTuple):
+    """A name and a password, as browsers and Prometheus send them (basic authentication)."""
+
+    name: str
+    password: str
+
+
+MayRead = Callable[[str, Login | None, str], bool]
+"""Whether a path may be read with a login, from an address."""
+
+
 class HttpLimits(NamedTuple):
     request_bytes_max: int = REQUEST_BYTES_MAX
     request_seconds_max: float = REQUEST_SECONDS_MAX
@@ -59,13 +71,19 @@ class _Request(NamedTuple):
     method: str
     path: str
     version: str
+    login: Login | None
 
 
 class HttpListener:
     def __init__(
-        self, pages: Pages, limits: HttpLimits | None = None, tls: TlsState | None = None
+        self,
+        pages: Pages,
+        limits: HttpLimits | None = None,
+        tls: TlsState | None = None,
+        may_read: MayRead = lambda path, login, source: True,
     ) -> None:
         self._pages = pages
+        self._may_read = may_read
         self._tls = tls if tls is not None and tls.service is not None else None
         self._limits = limits or HttpLimits()
         self._servers: list[asyncio.Server] = []
@@ -124,7 +142,8 @@ class HttpListener:
                 request = await _read_request(reader)
             version = request.version
             is_head = request.method == "HEAD"
-            page = self._page(request)
+            source = str((writer.get_extra_info("peername") or ("",))[0])
+            page = self._page(request, source)
         except _Refused as refused:
             page = Page([f"{refused.status.phrase}\n".encode()], refused.status)
         async with asyncio.timeout(self._limits.answer_seconds_max):
@@ -133,17 +152,19 @@ class HttpListener:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
-    def _page(self, request: _Request) -> Page:
+    def _page(self, request: _Request, source: str) -> Page:
         make = self._pages.get(request.path)
         if make is None:
             raise _Refused(HTTPStatus.NOT_FOUND)
         if request.method not in ("GET", "HEAD"):
             raise _Refused(HTTPStatus.METHOD_NOT_ALLOWED)
+        if not self._may_read(request.path, request.login, source):
+            raise _Refused(HTTPStatus.UNAUTHORIZED)
         return make()
 
 
 async def _read_request(reader: asyncio.StreamReader) -> _Request:
-    """What is asked for; the headers are read, and nothing in them matters here."""
+    """What is asked for, and by whom; no other header matters here."""
     try:
         head = await reader.readuntil(_END)
     except asyncio.LimitOverrunError:
@@ -155,7 +176,22 @@ async def _read_request(reader: asyncio.StreamReader) -> _Request:
     method, target, version = (word.decode() for word in words)
     if not target.startswith("/"):
         raise _Refused(HTTPStatus.BAD_REQUEST)
-    return _Request(method, target.partition("?")[0], version)
+    return _Request(method, target.partition("?")[0], version, _login_in(head))
+
+
+def _login_in(head: bytes) -> Login | None:
+    """The login of basic authentication; None: there is none that can be read."""
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        kind, _, text = value.strip().partition(b" ")
+        if name.strip().lower() == b"authorization" and kind.lower() == b"basic":
+            try:
+                user, colon, password = b64decode(text.strip(), validate=True).partition(b":")
+                if colon:
+                    return Login(user.decode(), password.decode())
+            except ValueError:
+                return None
+    return None
 
 
 async def _write_page(
@@ -169,6 +205,8 @@ async def _write_page(
         "Cache-Control: no-store",
         "Connection: close",
     ]
+    if page.status is HTTPStatus.UNAUTHORIZED:
+        head.append('WWW-Authenticate: Basic realm="aerobee", charset="UTF-8"')
     if is_chunked:
         head.append("Transfer-Encoding: chunked")
     writer.write("\r\n".join(head).encode() + _END)

@@ -27,6 +27,7 @@ from aerobee.net.tls_opening import connect
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES, LinkService
 from aerobee.ports.service import (
+    REFUSED,
     CloseLink,
     Effects,
     LinkId,
@@ -222,6 +223,8 @@ class ReplicaLinks:
             self._carry_out(
                 self._service.on_link_failed(address, explained_tls(error), self._read_now())
             )
+        except ConnectionRefusedError:
+            self._carry_out(self._service.on_link_failed(address, REFUSED, self._read_now()))
         except (OSError, TimeoutError, ValueError, OverflowError) as error:
             reason = str(error) or f"no answer within {CONNECT_SECONDS_MAX:g} s"
             self._carry_out(self._service.on_link_failed(address, reason, self._read_now()))

@@ -8,6 +8,7 @@ cdef class Round:
     cdef readonly object now
     cdef readonly ReplyBuffer output
     cdef public object reader
+    cdef public long long strange_bytes
 
     cpdef void begin(self) except *
     cpdef void end(self) noexcept

@@ -23,7 +23,16 @@ def is_compiled() -> bool:
 class Round:
     """R1. While `is_begun`, `now` and `monotonic_ms` are of this turn."""
 
-    __slots__ = ("_begin", "begun_bytes", "is_begun", "monotonic_ms", "now", "output", "reader")
+    __slots__ = (
+        "_begin",
+        "begun_bytes",
+        "is_begun",
+        "monotonic_ms",
+        "now",
+        "output",
+        "reader",
+        "strange_bytes",
+    )
 
     def __init__(self, begin: Callable[[], Now]) -> None:
         """`begin` is called at the first read of a turn, sees to its end and tells the time."""
@@ -36,6 +45,8 @@ class Round:
         self.reader: object = None
         # Of frames that have not come whole, of all connections: no matter of one turn alone.
         self.begun_bytes = 0
+        # The same of those whose peers have not shown who they are.
+        self.strange_bytes = 0
 
     def begin(self) -> None:
         self.now = self._begin()

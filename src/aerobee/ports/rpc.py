@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, NewType, Protocol
 
 from aerobee.ports.clock import Now
+from aerobee.ports.service import AnswerCall as AnswerCall
 from aerobee.ports.service import CallEffect as CallEffect
 from aerobee.ports.service import CallId as CallId
 from aerobee.ports.service import CallWrite as CallWrite
@@ -25,6 +26,7 @@ class CallStart(NamedTuple):
     peer: Peer
     path: str
     metadata: Mapping[str, str]
+    """All fields of the headers."""
     timeout_ms: int | None
     """The client gives up after this time; None: never."""
 
@@ -36,6 +38,18 @@ class RpcService(Protocol):
     @property
     def message_bytes_max(self) -> int:
         """The largest message that is taken."""
+
+    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
+        """Take a call whose one message has come whole, in place of the events below. Returns its
+        answer; or True: it is answered by an effect; or False: it was not taken, and begins as any
+        other. Effects stay with the service until the round is over."""
+
+    def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
+        """A peer connects. False: it has too many connections; nothing more is told of this one."""
+
+    def knows(self, start: CallStart, now: Now) -> bool:
+        """Whether the peer of a call has shown who it is, or is not asked. Others are held to small
+        limits."""
 
     def on_call(self, start: CallStart, now: Now) -> Effects:
         """A call begins."""

@@ -63,6 +63,13 @@ class CloseChannel(NamedTuple):
     reason: str
 
 
+class Welcome(NamedTuple):
+    """The peer of a channel has shown who it is: the small limits of strangers (`GuardedService`)
+    hold for it no more."""
+
+    channel: ChannelId
+
+
 class Rebuild(NamedTuple):
     """Stop this service and build another on the same store, behind the same sockets: the broker's
     role changes, or its log has to be cut. The process does it after the effects before this one;
@@ -82,6 +89,10 @@ class Rebuild(NamedTuple):
 LinkId = NewType("LinkId", int)
 """One live HA connection (`ports.replica_link`). Numbers are not used again in the life of a
 process."""
+
+
+REFUSED = "nobody listens there"
+"""The reason of `on_link_failed` if the machine answers, and no process has the port."""
 
 
 class OpenLink(NamedTuple):
@@ -122,6 +133,13 @@ class CallWrite(NamedTuple):
     message: bytes
 
 
+class AnswerCall(NamedTuple):
+    """Write the messages of a call's answer, and end it: it went well."""
+
+    call: CallId
+    messages: Sequence[bytes]
+
+
 class EndCall(NamedTuple):
     """End a call, after its messages, with a status of gRPC."""
 
@@ -131,8 +149,10 @@ class EndCall(NamedTuple):
 
 
 LinkEffect: TypeAlias = OpenLink | LinkWrite | ReadLink | CloseLink
-CallEffect: TypeAlias = CallWrite | EndCall
-Effect: TypeAlias = Reply | Write | Dial | CloseChannel | LinkEffect | CallEffect | Rebuild
+CallEffect: TypeAlias = CallWrite | AnswerCall | EndCall
+Effect: TypeAlias = (
+    Reply | Write | Dial | CloseChannel | Welcome | LinkEffect | CallEffect | Rebuild
+)
 Effects: TypeAlias = list[Effect]
 
 
@@ -171,6 +191,15 @@ class PatientService(Service, Protocol):
     def rest_ms(self, now: Now) -> int:
         """Asked after a tick: the time for which it need not be called, unless an event comes.
         Below 0: there is more to do, as soon as other events were handled."""
+
+
+class GuardedService(Service, Protocol):
+    """A service that may ask its peers who they are."""
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a channel is a stranger's until `Welcome`: what it sends is held to small limits
+        until then."""
 
 
 class EndingService(Service, Protocol):

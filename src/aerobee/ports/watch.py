@@ -26,6 +26,17 @@ class Watch(Protocol):
         """The reasons why it should not be given work; empty: it is ready."""
 
 
+class AskingWatch(Watch, Protocol):
+    """A watch that knows who may look at metrics."""
+
+    @property
+    def asks_who_looks(self) -> bool:
+        """Whether not everybody may."""
+
+    def may_look(self, name: str, password: str, source: str, now: Now) -> bool:
+        """Whether a user with this password may, from an address."""
+
+
 class WatchedService(Service, Protocol):
     @property
-    def watch(self) -> Watch: ...
+    def watch(self) -> AskingWatch: ...

@@ -192,6 +192,8 @@ class RequestCode(IntEnum):
     CHANGE_BROKER_ROLE = 28008, "B", "admin ha"
     READ_LOG = 28009, "B", "ha"
     TELL_ACCESS = 28010, "N", "core"
+    CHANGE_GROUP_MEMBERS = 28011, "B", "admin raft"
+    LIST_GROUP_MEMBERS = 28012, "B", "admin raft"
     POP_MESSAGE = 200050, "B", "pop"
     ACK_MESSAGE = 200051, "B", "pop"
     PEEK_MESSAGE = 200052, "B", "pop rare"

@@ -83,6 +83,12 @@ class EpochTable:
         epochs = self.entries[self._holding(offset) :]
         return any(node in epoch.members.voters for epoch in epochs)
 
+    def first_term_start(self) -> int:
+        """Where the first term begins that the log has something of: what lies before was written
+        by a broker that was no member. Of a log that no leader has written to, its begin."""
+        terms = (epoch.start for epoch in self.entries if epoch.term > 0)
+        return next(terms, self.entries[0].start)
+
     def begun_at(self, offset: int) -> Epoch | None:
         """The epoch whose first record is at this offset."""
         index = bisect_left(self._starts, offset + 1) - 1

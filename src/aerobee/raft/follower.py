@@ -5,6 +5,8 @@ F1. Records are appended only at the end of the log, and only if the byte before
     term here and there: then everything before it is the same.
 F2. The log is cut only by an answer to a fetch that described the log as it still is.
 F3. What is committed is believed only up to where the logs are known to be the same.
+F4. A host without room for records hears its leader all the same: it answers, and fetches again
+    from the end of its log when there is room.
 """
 
 from aerobee.errors import RaftBroken
@@ -38,14 +40,18 @@ class Follower:
         self.is_fetch_due = True
         """Whether the leader is to be told something."""
 
-    def on_records(self, records: Records, now_ms: int) -> bool:
-        """Whether the records are to be appended. The table of epochs changes if they begin one."""
+    def on_records(self, records: Records, now_ms: int, *, is_full: bool = False) -> bool:
+        """Whether the records are to be appended. The table of epochs changes if they begin one.
+        `is_full`: there is no room for any; the leader is told how far the log is."""
         log = self._log
         self._echo_ms = max(self._echo_ms, records.stamp)
         if records.start != log.end or records.previous_term != log.last_term:
-            self._ask_again(records, now_ms)
+            if is_full:
+                self.is_fetch_due = True
+            else:
+                self._ask_again(records, now_ms)
             return False
-        has_records = records.end > records.start
+        has_records = records.end > records.start and not is_full
         if has_records:
             if records.members is not None:
                 log.epochs.add(Epoch(records.start, records.epoch_term, records.members))

@@ -12,7 +12,8 @@ read after the message was received; a lease rests on it.
 N1. A term and a vote are saved before anything that follows from them is sent.
 N2. One vote a term, for a log that has everything this one may have committed.
 N3. No vote while a leader was heard within an election timeout, nor for that long after a start:
-    a leader's lease counts on it. But for an election that the leader has asked for.
+    a leader's lease counts on it. But for an election that the leader has asked for, and if the
+    process of that leader has ended.
 N4. A learner never stands for election; nor does a node that was removed, once that is committed.
     It may vote, because its log may not have the record that makes it a voter.
 """
@@ -97,6 +98,9 @@ class Node:
         self._cut: int | None = None
         self._reset: int | None = None
         self._has_records = False
+        self.is_full = False
+        """Set by the host: it has no room for records. A follower appends none and goes on
+        following; a leader is not concerned."""
         self._control: Control | None = None
         self._commit_told = self.log.commit
         self._arm()
@@ -217,6 +221,20 @@ class Node:
         self._note_time(now_ms)
         if self._leading is not None:
             self._step_down()
+
+    def leader_ended(self, leader: int, now_ms: int) -> None:
+        """The process that led as this node has ended, and its lease with it: nothing is promised
+        to it any more. The other voters know it, too, or will in a moment; they stand one after
+        another, so that no two split the votes."""
+        self._note_time(now_ms)
+        if self._following is None or self._following.leader != leader:
+            return
+        self._following = None
+        self._heard_ms = NEVER
+        if self._may_stand():
+            before = sum(one < self.node for one in self.members.voters - {leader})
+            wait_ms = self._config.heartbeat_ms // 10 + before * self._config.heartbeat_ms
+            self._deadline_ms = min(self._deadline_ms, self._now_ms + wait_ms)
 
     # Time.
 
@@ -344,7 +362,8 @@ class Node:
         self._heard_ms = self._now_ms
         if isinstance(message, Records):
             count = len(self.log.epochs.entries)
-            self._has_records = following.on_records(message, self._now_ms)
+            is_full = self.is_full
+            self._has_records = following.on_records(message, self._now_ms, is_full=is_full)
             self._is_save_due |= len(self.log.epochs.entries) != count
         elif isinstance(message, Diverging):
             cut = following.find_cut(message)

@@ -10,6 +10,8 @@ L1. The first frame of a link is a Hello of the same group, in both directions; 
 L2. A peer that was written to and says nothing for a while is dialed anew: a link to a machine that
     vanished would hold messages for minutes.
 L3. One link for each direction: the newer one counts.
+L4. The process of a peer has ended if its links are closed and nobody listens at its address: a
+    member listens as long as its process lives.
 """
 
 import logging
@@ -18,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
-from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
+from aerobee.ports.service import REFUSED, CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
 from aerobee.raft.frames import Hello, RaftFrameReader, encode_frame
 from aerobee.raft.messages import Message, Records
 
@@ -32,18 +34,21 @@ Slices: TypeAlias = Callable[[int, int], list[memoryview]]
 """Returns the bytes of a range of the log."""
 Received: TypeAlias = Callable[[int, Message, bytes, Now], None]
 """Is given a message of a node, and the records of Records."""
+EndedNode: TypeAlias = Callable[[int, Now], None]
+"""Is told that the process of a node has ended (L4)."""
 
 
 class _Way:
     """The way to one peer."""
 
-    __slots__ = ("address", "dialed_ms", "is_dialing", "link", "unanswered_ms")
+    __slots__ = ("address", "dialed_ms", "is_dialing", "link", "problem", "unanswered_ms")
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.link: LinkId | None = None
         self.is_dialing = False
         self.dialed_ms = -DIAL_MS
+        self.problem = ""
         # When it was written to first without having said anything since; None: it has.
         self.unanswered_ms: int | None = None
 
@@ -69,11 +74,17 @@ class LinkRules(NamedTuple):
 
 class RaftLinks:
     def __init__(
-        self, rules: LinkRules, slices: Slices, received: Received, outbox: Effects
+        self,
+        rules: LinkRules,
+        slices: Slices,
+        received: Received,
+        ended: EndedNode,
+        outbox: Effects,
     ) -> None:
         self._rules = rules
         self._slices = slices
         self._received = received
+        self._ended = ended
         self._outbox = outbox
         self._ways: dict[int, _Way] = {}
         self._lines: dict[LinkId, _Line] = {}
@@ -94,6 +105,11 @@ class RaftLinks:
         """Whether messages reach this node."""
         way = self._ways.get(node)
         return way is not None and way.link is not None
+
+    def problem(self, node: int) -> str:
+        """Why messages do not reach this node; empty: they do, or nobody knows yet."""
+        way = self._ways.get(node)
+        return "" if way is None or way.link is not None else way.problem
 
     # Writing.
 
@@ -136,11 +152,17 @@ class RaftLinks:
         self._lines[link] = _Line(is_dialed, now_ms)
         self._outbox.append(LinkWrite(link, [encode_frame(self._rules.hello)]))
 
-    def on_link_failed(self, address: str, now_ms: int) -> None:
-        for way in self._ways.values():
+    def on_link_failed(self, address: str, reason: str, now: Now) -> None:
+        for node, way in self._ways.items():
             if way.address == address:
                 way.is_dialing = False
-                way.dialed_ms = now_ms
+                way.dialed_ms = now.monotonic_ms
+                way.problem = reason
+                if reason == REFUSED and not self._has_line(node):
+                    self._ended(node, now)
+
+    def _has_line(self, node: int) -> bool:
+        return any(line.node == node for line in self._lines.values())
 
     def on_link_closed(self, link: LinkId) -> None:
         self._drop(link)
@@ -155,6 +177,10 @@ class RaftLinks:
                 self._on_message(link, line, now)
         except RemoteProtocolError as error:
             _log.warning("a link of the group is closed: %s", error.message)
+            if line.is_dialed:
+                for way in self._ways.values():
+                    if way.is_dialing:  # which of them it was is not known
+                        way.problem = error.message
             self._close(link, error.message)
 
     def _on_message(self, link: LinkId, line: _Line, now: Now) -> None:

@@ -15,7 +15,7 @@ G3. A store that has copied records takes none of its own (`storage.raw_appender
     node.
 """
 
-from aerobee.errors import Misuse, RaftBroken
+from aerobee.errors import DiskFull, Misuse, NothingTaken, RaftBroken, StoreBusy
 from aerobee.model.names import RAFT_TOPIC
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.raft.epoch_bytes import decode_epoch, encode_epoch
@@ -77,6 +77,14 @@ class RaftLog:
                 hint="the leader's log is damaged, or its file size is another one",
             )
 
+    def find_shortage(self, end: int) -> NothingTaken | None:
+        """Why records up to here cannot be appended now, but may be later; None: they can."""
+        hindrance = self._store.appender.refusal
+        if isinstance(hindrance, DiskFull | StoreBusy):
+            return hindrance
+        shortage = self._store.raw_appender.find_shortage(end)
+        return shortage if isinstance(shortage, DiskFull | StoreBusy) else None
+
     def append_control(self, control: Control, wall_ms: int) -> int:
         """Append the first record of an epoch; the end of the log behind it."""
         store = self._store
@@ -90,7 +98,14 @@ class RaftLog:
         draft.topic = _TOPIC
         draft.born_timestamp = wall_ms
         draft.set_body(memoryview(encode_epoch(Epoch(*control))))
-        store.append(draft, wall_ms)
+        # Sends may wait for this very record, and nobody could be elected for lack of its bytes: it
+        # is appended although a store refuses others, as long as its file has room.
+        appender = store.appender
+        refusal, appender.refusal = appender.refusal, store.failure
+        try:
+            appender.append(draft, wall_ms)
+        finally:
+            appender.refusal = refusal
         return store.end_offset
 
     # Agreeing.

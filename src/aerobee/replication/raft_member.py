@@ -7,14 +7,18 @@ M1. Work is done in the order of `raft.ready`. While a state is being saved, mes
     stands still for the node.
 M2. The end of the log is told to the node before anything else is: what was appended while it led
     belongs to its term, and nothing is appended after.
-M3. Once another life is wanted nothing more is given to the node: messages are lost, which every
+M3. A follower whose disk has no room takes no records, and says so (`shortage`); it goes on when
+    there is room. Whether there is is asked before the node counts them.
+M4. Once another life is wanted nothing more is given to the node: messages are lost, which every
     message may be.
 """
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from aerobee.errors import NothingTaken
 from aerobee.ports.clock import Now
 from aerobee.raft.messages import Message, Records
 from aerobee.raft.node import Node, Role
@@ -24,6 +28,8 @@ from aerobee.replication.raft_log import RaftLog
 from aerobee.replication.raft_seat import RaftSeat
 
 INBOX_MAX = 256
+
+_log = logging.getLogger(__name__)
 
 Deliver = Callable[[int, Message], None]
 """Sends a message to a node; of Records, the bytes of the log go with it."""
@@ -67,6 +73,9 @@ class RaftMember:
         self._arrived: _Arrived | None = None
         self._inbox: deque[_Arrived] = deque(maxlen=INBOX_MAX)
         self.next_life: NextLife | None = None
+        self.shortage: NothingTaken | None = None
+        """Why a follower copies nothing; None: it does."""
+        self._held_end = 0
 
     @property
     def node(self) -> Node:
@@ -74,8 +83,11 @@ class RaftMember:
 
     @property
     def takes_records(self) -> bool:
-        """Whether records of clients may be appended now."""
-        return self._leads and self.next_life is None and self.node.may_append
+        """Whether records of clients may be appended now. None may be while the record that begins
+        an epoch waits for its state to be saved: it has its place already."""
+        is_placed = self._saving is not None and self._saving.control is not None
+        is_free = self.next_life is None and not is_placed
+        return self._leads and is_free and self.node.may_append
 
     # Events.
 
@@ -109,6 +121,8 @@ class RaftMember:
         if self._saving is not None or self.next_life is not None:
             return
         self._note_log()
+        if self.shortage is not None:
+            self._hold(self._log.find_shortage(self._held_end))
         if now.monotonic_ms >= self.node.deadline_ms:
             self.node.tick(now.monotonic_ms)
         self._work(now)
@@ -117,10 +131,16 @@ class RaftMember:
         """The state is on the disk; `pump` goes on with it."""
         self._is_saved = True
 
+    def leader_ended(self, leader: int, now: Now) -> None:
+        """The process of this leader has ended."""
+        if self._saving is None and self.next_life is None:
+            self.node.leader_ended(leader, now.monotonic_ms)
+            self._work(now)
+
     def order(self, command: Callable[[Node], str], now: Now) -> str:
         """Give the node a command of a person; the reason of a refusal."""
         if self._saving is not None or self.next_life is not None:
-            return "this member is busy with an election: try again"
+            return "this member is busy with an election or a change of members: try again"
         self._note_log()
         refusal = command(self.node)
         self._work(now)
@@ -148,9 +168,22 @@ class RaftMember:
 
     def _take(self, arrived: _Arrived, now: Now) -> None:
         self._note_log()
+        message = arrived.message
+        if isinstance(message, Records) and message.end > message.start and not self._leads:
+            self._held_end = message.end
+            self._hold(self._log.find_shortage(message.end))
         self._arrived = arrived
         self.node.step(arrived.sender, arrived.message, now.monotonic_ms)
         self._work(now)
+
+    def _hold(self, shortage: NothingTaken | None) -> None:
+        """Take no records for this reason; None: take them."""
+        if shortage is not None and self.shortage is None:
+            _log.error("this member copies nothing for now: %s", shortage)
+        elif shortage is None and self.shortage is not None:
+            _log.warning("there is room again: this member goes on copying")
+        self.shortage = shortage
+        self.node.is_full = shortage is not None
 
     def _work(self, now: Now) -> None:
         while self._saving is None and self.next_life is None:

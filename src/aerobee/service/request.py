@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from aerobee.errors import AerobeeError
 from aerobee.model.access import User
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Effects, Reply
+from aerobee.ports.service import ChannelId, Effects, Reply, Welcome
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.fields import Fields
@@ -30,11 +30,23 @@ class Answer(NamedTuple):
 
 
 OK = Answer()
+RETRY_AFTER = "retryAfterMs"
+"""The field of a refusal that says how long to wait."""
+_FULL_WAIT_MS = 1_000
 
 
 def excess_remark(excess: str) -> str:
     """The remark of the answer to a header with this excess (see `CommandHeader`)."""
     return f"the request header is too large: {excess} (send fewer or shorter fields)"
+
+
+def too_many_wait(group: str) -> Answer:
+    """The answer to a pull or a pop that would wait, where too many of its group do."""
+    return Answer(
+        ResponseCode.FLOW_CONTROL,
+        f"too many pulls and pops of the group {group[:255]} wait: try again in {_FULL_WAIT_MS} ms",
+        {RETRY_AFTER: str(_FULL_WAIT_MS)},
+    )
 
 
 class Request:
@@ -84,6 +96,24 @@ class Request:
         self._outbox.append(Reply(self.channel, reply, answer.parts))
         if self._heard is not None:
             self._heard(self, answer.code)
+
+    def welcome(self) -> None:
+        """Its peer has shown who it is."""
+        self._outbox.append(Welcome(self.channel))
+
+    def hear(self, heard: "Heard") -> None:
+        """Have another one called for the answer, too."""
+        before = self._heard
+        if before is None:
+            self._heard = heard
+            return
+        first = before
+
+        def both(request: Request, code: ResponseCode) -> None:
+            first(request, code)
+            heard(request, code)
+
+        self._heard = both
 
     def forget(self) -> None:
         """Drop everything that an answer does not need."""
@@ -139,4 +169,6 @@ def answer_with(handle: "Callable[[Request], Answer | None]", request: Request) 
 
 
 Handler: TypeAlias = Callable[[Request], Answer | None]
+ConsumerRefusal: TypeAlias = Callable[[Request, str, str], Answer | None]
+"""Returns the answer to a request that waits for messages of a topic, as a group, and must not."""
 Heard: TypeAlias = Callable[[Request, ResponseCode], None]

@@ -17,14 +17,13 @@ Removing a file leaves its bytes to whoever holds a view of them.
 
 import contextlib
 import errno
-import posixpath
 import random
 from collections.abc import Iterator
 
 from aerobee.ports.disk import DiskFile, DiskSpace, FileLock
 from aerobee.sim.crash_choice import CrashChoice, crash_choices, effective_writes
 from aerobee.sim.faults import SimFaults
-from aerobee.sim.names import NameSpace
+from aerobee.sim.names import NameSpace, folder_of
 from aerobee.sim.sector_file import SECTOR_BYTES, SectorFile
 
 _NOTHING_SURVIVES = CrashChoice("nothing unsynced", frozenset(), frozenset())
@@ -132,13 +131,13 @@ class SimDisk:
         self._enter("create", path)
         self._require_absent(path)
         self._require_room(path, size)
-        self._names.make_folder(posixpath.dirname(path))
+        self._names.make_folder(folder_of(path))
         return self._create(path, size, is_sparse=False)
 
     def create_sparse(self, path: str, size: int) -> DiskFile:
         self._enter("create_sparse", path)
         self._require_absent(path)
-        self._moment = self._names.make_folder_unsynced(posixpath.dirname(path), self._moment)
+        self._moment = self._names.make_folder_unsynced(folder_of(path), self._moment)
         return self._create(path, size, is_sparse=True)
 
     def _create(self, path: str, size: int, *, is_sparse: bool) -> DiskFile:
@@ -193,7 +192,7 @@ class SimDisk:
         self._enter("replace.write", path)
         if self._names.is_folder(path):
             raise IsADirectoryError(errno.EISDIR, "is a folder", path)
-        folder = posixpath.dirname(path)
+        folder = folder_of(path)
         draft = f"{path}.tmp"
         self._require_room(path, len(content))
         self._names.make_folder(folder)
@@ -239,7 +238,7 @@ class SimDisk:
         if path in self._locks:
             raise BlockingIOError(errno.EAGAIN, "this process holds the lock", path)
         if path not in self._names.names:
-            self._names.make_folder(posixpath.dirname(path))
+            self._names.make_folder(folder_of(path))
             self._link_new(path, len(b"lock")).map()[:] = b"lock"
         lock = SimFileLock(self._locks, path)
         self._locks[path] = lock
@@ -260,7 +259,8 @@ class SimDisk:
         if self.faults.is_off:
             return  # whatever an exception handler did after the cut never happened
         for file in self._names.files():
-            self._moment = file.observe(self._moment)
+            if file.cache != file.seen:
+                self._moment = file.observe(self._moment)
 
     def kill(self) -> "SimDisk":
         self.observe()
@@ -396,8 +396,9 @@ class SimDisk:
 
     def _fill_holes(self, file: SectorFile, start: int, end: int, path: str) -> None:
         holes = file.holes_in(start, end)
-        self._require_room(path, file.bytes_of(holes))
-        file.holes -= holes
+        if holes:
+            self._require_room(path, file.bytes_of(holes))
+            file.holes -= holes
 
     def _outcome(self, choice: CrashChoice) -> tuple[object, ...]:
         """What tells the disk of one choice from that of another."""

@@ -11,12 +11,16 @@ import errno
 import posixpath
 from collections.abc import Callable, Container
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from aerobee.sim.sector_file import SectorFile
 
 Names = dict[str, SectorFile]
 Folders = set[str]
+
+folder_of = lru_cache(maxsize=1 << 12)(posixpath.dirname)
+"""The folder of a path; a story asks for those of a few paths a million times."""
 
 
 class Change(Enum):
@@ -59,7 +63,7 @@ class NameChange(NamedTuple):
 class NameSpace:
     """I1: applying every pending change to the durable names gives the current ones."""
 
-    __slots__ = ("_durable", "_durable_folders", "_pending", "folders", "names")
+    __slots__ = ("_durable", "_durable_folders", "_files", "_pending", "folders", "names")
 
     def __init__(self, names: Names | None = None, folders: Folders | None = None) -> None:
         self.names: Names = names if names is not None else {}
@@ -67,6 +71,8 @@ class NameSpace:
         self._durable: Names = dict(self.names)
         self._durable_folders: Folders = set(self.folders)
         self._pending: dict[str, list[NameChange]] = {}
+        self._files: list[SectorFile] = []
+        """What `files` told; nothing once a name or what is pending has changed."""
 
     # Asking.
 
@@ -103,12 +109,15 @@ class NameSpace:
 
     def files(self) -> list[SectorFile]:
         """Every file that a name, now or after some power cut, leads to."""
+        if self._files:
+            return self._files
         found = {id(file): file for file in self.names.values()}
         for listed in self._pending.values():
             found.update((id(change.file), change.file) for change in listed if change.file)
         if self._pending:
             found.update((id(file), file) for file in self._durable.values())
-        return list(found.values())
+        self._files = list(found.values())
+        return self._files
 
     # Changing. The caller counts moments; a rename takes two.
 
@@ -124,7 +133,7 @@ class NameSpace:
         file = self.find(source)
         if self.is_folder(target):
             raise IsADirectoryError(errno.EISDIR, "is a folder", target)
-        here, there = posixpath.dirname(source), posixpath.dirname(target)
+        here, there = folder_of(source), folder_of(target)
         if not self.is_folder(there):
             raise FileNotFoundError(errno.ENOENT, "no such folder", there)
         if source == target:
@@ -142,7 +151,7 @@ class NameSpace:
             return
         if path in self.names:
             raise FileExistsError(errno.EEXIST, "is a file", path)
-        parent = posixpath.dirname(path)
+        parent = folder_of(path)
         self.make_folder(parent)
         self.sync_folder(parent)
         self.folders.add(path)
@@ -155,7 +164,7 @@ class NameSpace:
             return moment
         if path in self.names:
             raise FileExistsError(errno.EEXIST, "is a file", path)
-        moment = self.make_folder_unsynced(posixpath.dirname(path), moment)
+        moment = self.make_folder_unsynced(folder_of(path), moment)
         self._change(NameChange(moment, Change.MAKE_FOLDER, path))
         return moment + 1
 
@@ -169,6 +178,7 @@ class NameSpace:
 
     def sync_folder(self, path: str) -> None:
         path = _clean(path)
+        self._files = []
         self._end_former_folders(path)
         for change in self._pending.pop(path, []):
             self._make_durable(change)
@@ -176,7 +186,7 @@ class NameSpace:
     def _end_former_folders(self, path: str) -> None:
         """A folder that was removed and made again, or is in one: the removal becomes durable with
         what is in the new one, since one journal holds both in order."""
-        parent = posixpath.dirname(path)
+        parent = folder_of(path)
         if path in ("", "/"):
             return
         self._end_former_folders(parent)
@@ -194,28 +204,34 @@ class NameSpace:
     def sync_all(self) -> None:
         pending = self.pending()
         self._pending = {}
+        self._files = []
         for change in pending:
             change.apply(self._durable, self._durable_folders)
 
     def _change(self, change: NameChange) -> None:
         change.apply(self.names, self.folders)
-        self._pending.setdefault(posixpath.dirname(change.path), []).append(change)
+        self._files = []
+        self._pending.setdefault(folder_of(change.path), []).append(change)
 
     def _make_durable(self, change: NameChange) -> None:
-        for folder, listed in self._pending.items():
-            count = next((i + 1 for i, c in enumerate(listed) if c.moment == change.needs), 0)
-            if count:
-                # One journal holds both: the arrival, and what came before it in its folder.
-                self._pending[folder] = listed[count:]
-                for earlier in listed[:count]:
-                    self._make_durable(earlier)
-                break
+        if change.needs >= 0:
+            self._make_arrival_durable(change.needs)
         if change.change is Change.REMOVE_FOLDER:
             for folder in [f for f in self._pending if f"{f}/".startswith(f"{change.path}/")]:
                 # What came later is in a folder that was made again.
                 listed = [c for c in self._pending[folder] if c.moment > change.moment]
                 self._pending[folder] = listed
         change.apply(self._durable, self._durable_folders)
+
+    def _make_arrival_durable(self, moment: int) -> None:
+        """One journal holds both: the arrival, and what came before it in its folder."""
+        for folder, listed in self._pending.items():
+            count = next((i + 1 for i, c in enumerate(listed) if c.moment == moment), 0)
+            if count:
+                self._pending[folder] = listed[count:]
+                for earlier in listed[:count]:
+                    self._make_durable(earlier)
+                break
 
     # Crashing.
 
@@ -226,7 +242,7 @@ class NameSpace:
         lost: set[int] = set()
         cut_folders: set[str] = set()
         for change in self.pending():
-            folder = posixpath.dirname(change.path)
+            folder = folder_of(change.path)
             is_kept = change.moment in kept and change.needs not in lost
             if is_kept and folder not in cut_folders:
                 change.apply(names, folders)
@@ -253,12 +269,13 @@ class NameSpace:
 
 def _is_reachable(path: str, folders: Folders) -> bool:
     """Whether every folder on the way is there."""
-    folder = posixpath.dirname(path)
-    while folder not in ("", "/"):
-        if folder not in folders:
-            return False
-        folder = posixpath.dirname(folder)
-    return True
+    return folders.issuperset(_folders_above(path))
+
+
+@lru_cache(maxsize=1 << 12)
+def _folders_above(path: str) -> tuple[str, ...]:
+    folder = folder_of(path)
+    return () if folder in ("", "/") else (folder, *_folders_above(folder))
 
 
 def _clean(path: str) -> str:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 SECTOR_BYTES = 512
 LENGTH = -1  # in place of a sector number
 BLOCK_BYTES = 4096
+_ZEROS = bytes(BLOCK_BYTES)
 
 
 class WriteIntoHole(BaseException):
@@ -71,19 +72,22 @@ class SectorFile:
         self.holes = {
             block
             for block in range(-(-len(self.disk) // BLOCK_BYTES))
-            if not any(self.disk[block * BLOCK_BYTES : (block + 1) * BLOCK_BYTES])
+            if _ZEROS.startswith(self.disk[block * BLOCK_BYTES : (block + 1) * BLOCK_BYTES])
         }
 
     def holes_in(self, start: int, end: int) -> set[int]:
+        if not self.holes:
+            return set()
         blocks = range(start // BLOCK_BYTES, -(-end // BLOCK_BYTES))
         return {block for block in self.holes if block in blocks}
 
     def room_bytes(self) -> int:
         """How much of the disk it takes."""
-        return self.size - self.bytes_of(self.holes)
+        return self.size - self.bytes_of(self.holes) if self.holes else self.size
 
     def bytes_of(self, blocks: set[int]) -> int:
-        return sum(min(BLOCK_BYTES, self.size - block * BLOCK_BYTES) for block in blocks)
+        last, rest = divmod(self.size, BLOCK_BYTES)
+        return len(blocks) * BLOCK_BYTES - (BLOCK_BYTES - rest if last in blocks else 0)
 
     def map(self) -> bytearray:
         if self.cache is None:

@@ -18,7 +18,7 @@ the queue offsets of drafts are known only once everything before them is dispat
 Called from the core's thread only.
 """
 
-from aerobee.errors import Misuse, RawRecordRefused, StoreBusy
+from aerobee.errors import Misuse, RawRecordRefused, StorageError, StoreBusy
 from aerobee.protocol.message.record_check import WRONG_FILLER
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.commit.raw_walk import CROSSING, FILLER, INCOMPLETE, RAW_FINDINGS, RawWalk
@@ -54,9 +54,9 @@ class RawAppender:
         data = memoryview(data)
         if data.itemsize != 1 or not data.c_contiguous:
             raise Misuse("raw records must be bytes that lie together")
-        if self._parts.derived.queues.has_leaving():
-            # Queues of a topic's next life would be in the folders that are being removed.
-            raise StoreBusy("a topic is being deleted", hint="try again in a moment")
+        refusal = self._refusal()
+        if refusal is not None:
+            raise refusal
         if log_offset != self._log.end_offset():
             self._require_begin(log_offset)
         walk = self._walk
@@ -76,6 +76,18 @@ class RawAppender:
                 raise self._refused(log_offset + position, found)
             self._log.append_raw_filler(data, position, walk.size)
             position += walk.size
+
+    def _refusal(self) -> StoreBusy | None:
+        """Why nothing can be appended at the moment."""
+        if not self._parts.derived.queues.has_leaving():
+            return None
+        # Queues of a topic's next life would be in the folders that are being removed.
+        return StoreBusy("a topic is being deleted", hint="try again in a moment")
+
+    def find_shortage(self, end_offset: int) -> StorageError | None:
+        """Why records up to here cannot be appended now; None: they can, as far as the disk has
+        not refused already. Blocks while the next file is made."""
+        return self._refusal() or self._parts.log_files.find_shortage(end_offset)
 
     def _append_run(self, log_offset: int, data: memoryview, start: int) -> None:
         """Append the records that were walked over."""

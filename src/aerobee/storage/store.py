@@ -120,7 +120,7 @@ class Store(Readers):
         )
         # For callers who append or look per message and cannot spare a call in between.
         self.hot_records = HotRecords(parts.log.sequence, self._reader)
-        self._raw_appender = RawAppender(parts, self._flush, self._reader, self.compaction)
+        self.raw_appender = RawAppender(parts, self._flush, self._reader, self.compaction)
         self.appender = Appender(parts.log, self._queues)
         self._note_hindrance(self._cleaner.refusal())
         self._bound_reads()
@@ -175,7 +175,7 @@ class Store(Readers):
         many bytes that were. For a replica, which takes no drafts. See `RawAppender.append`."""
         if self._hindrance is not None:
             raise self._hindrance
-        return self._raw_appender.append(log_offset, data)
+        return self.raw_appender.append(log_offset, data)
 
     def wait_for(self, end_offset: int, ticket: object) -> None:
         """Have `step` return `ticket` once the log is lasting up to here, or cannot be."""

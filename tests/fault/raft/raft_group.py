@@ -1,27 +1,40 @@
-"""Three brokers that are a Raft group, as real processes, under the load of a replicated broker.
+"""Brokers that are a Raft group, as real processes, under the load of a replicated broker.
 
 Clients may ask any broker: those that do not lead forward. `master` is the one that they ask, which
 is any that runs and is not stopped or cut off; `leader()` is the one that leads.
 """
 
+import shutil
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from aerobee.model.replica_status import MasterStatus
-from tests.fault.replication.group import SECONDS_MAX, Broker, Group
+from tests.fault.replication.group import SECONDS_MAX, Broker, Group, Mode
+from tests.fault.replication.network import Network
 from tests.fault.replication.world import World
 from tests.interop.features.waiting import until
 
 
 class RaftBroker(Broker):
+    _group: "RaftGroup"
+    joins = False
+    """Whether it waits to be added, instead of being one of the first members."""
+
     def role_settings(self, *, is_master: bool) -> dict[str, object]:
-        network, count = self._group.network, 1 + self._group.mode.slaves
-        places = [network.place(number) for number in range(count)]
-        peers = (f"n{i}-{one.host}:{one.port + 1}" for i, one in enumerate(places))
+        mode = self._group.mode
+        count = 1 + mode.slaves + (mode.spares if self.joins else 0)
         return {
             "enableDLegerCommitLog": "true",
-            "dLegerPeers": ";".join(peers),
+            "dLegerPeers": ";".join(map(self._group.peer, range(count))),
             "dLegerSelfId": f"n{self.number}",
+            "raftJoin": str(self.joins).lower(),
         }
+
+    def forget(self) -> None:
+        """Be another broker from now on, without a store."""
+        shutil.rmtree(self.store, ignore_errors=True)
+        self.joins = True
 
     def leads(self) -> bool:
         """Whether it leads, and a majority follows it."""
@@ -33,6 +46,35 @@ class RaftBroker(Broker):
 
 
 class RaftGroup(Group):
+    def __init__(
+        self, folder: Path, network: Network, mode: Mode, stores: Mapping[int, Path] | None = None
+    ) -> None:
+        self._gone: list[RaftBroker] = []
+        super().__init__(folder, network, mode, stores)
+
+    def peer(self, number: int) -> str:
+        """A member, as settings and commands name it."""
+        place = self.network.place(number)
+        return f"n{number}-{place.host}:{place.port + 1}"
+
+    def start_spare(self) -> RaftBroker:
+        """Start a broker that waits to be added: a new one, or one that has left before."""
+        if self._gone:
+            broker = self._gone.pop()
+        else:
+            number = len(self.brokers)
+            broker = RaftBroker(number, self, self.folder / f"store-{number}")
+        broker.forget()
+        self.brokers.append(broker)
+        broker.start(is_master=False)
+        return broker
+
+    def end(self, broker: RaftBroker) -> None:
+        """A broker that is no member any more ends."""
+        broker.kill()
+        self.brokers.remove(broker)
+        self._gone.append(broker)
+
     def made_broker(self, number: int, store: Path) -> Broker:
         return RaftBroker(number, self, store)
 
@@ -81,9 +123,12 @@ class RaftWorld(World):
         """Until every broker has what the leader has now."""
         end = self.raft.leader().log_end()
         for broker in self.group.brokers:
-            until(
-                lambda broker=broker: broker.log_end() >= end,  # type: ignore[misc]
-                SECONDS_MAX,
-                f"broker {broker.number} catches up",
-            )
+            until(partial(_has, broker, end), SECONDS_MAX, f"broker {broker.number} catches up")
         self.group.until_followed()
+
+
+def _has(broker: Broker, end: int) -> bool:
+    try:
+        return broker.log_end() >= end
+    except (OSError, AssertionError):  # it is being built anew
+        return False

@@ -7,6 +7,7 @@ FAULT_ROUNDS=5           rounds of all faults in each group, at night
 FAULT_NETWORK=loopback   no network namespaces, also where they are possible
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,9 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.app.chaos.log_check import SentOutcome
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
 from tests.fault.raft.raft_group import RaftWorld
-from tests.fault.replication.group import NAME, Mode
-from tests.log_check import Outcome
+from tests.fault.replication.group import NAME, TOPIC, Mode
+from tests.hostile.server import pull_fields
 from tests.score import show
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "5"))
@@ -58,16 +63,29 @@ def kill_follower(world: RaftWorld) -> None:
 
 
 def freeze_leader(world: RaftWorld) -> None:
-    """A leader that is stopped and goes on believes for a moment that it leads."""
+    """A leader that is stopped and goes on believes for a moment that it leads: it acknowledges
+    nothing, and shows nobody what was there before."""
     leader = world.raft.leader()
     world.raft.ask(world.others(leader)[0])
-    leader.freeze()
-    try:
-        world.raft.leader(leader)
-        world.progress()
-        world.raft.ask(leader)
-    finally:
-        leader.thaw()
+    with leader.client() as client:
+        client.ask(RequestCode.GET_BROKER_HA_STATUS)  # the connection is one of its time as leader
+        leader.freeze()
+        try:
+            world.raft.leader(leader)
+            world.progress()
+            pull = pull_fields(TOPIC, "late", 0, queueId=0)
+            for opaque, (code, fields) in enumerate(
+                ((30, {**pull, "committed": "true"}), (11, pull))
+            ):
+                client.write(
+                    b"".join(encode(RemotingCommand(code, opaque=opaque, ext_fields=fields)))
+                )
+            world.raft.ask(leader)
+        finally:
+            leader.thaw()
+        with contextlib.suppress(ConnectionError):
+            while (answer := client.read()) is not None:
+                assert answer.code != ResponseCode.SUCCESS, "a read past the lease"
     world.progress()
     world.until_caught_up()
 
@@ -112,12 +130,62 @@ def transfer(world: RaftWorld) -> None:
     leader = world.raft.leader()
     world.raft.ask(world.others(leader)[0])
     world.progress()
-    refused = world.load.count(Outcome.REFUSED)
+    refused = world.load.count(SentOutcome.REFUSED)
     said = world.group.run("broker", "transfer", NAME)
     assert said.status == 0, said.error
     assert world.raft.leader(leader) is not leader
     world.progress()
-    assert world.load.count(Outcome.REFUSED) == refused
+    assert world.load.count(SentOutcome.REFUSED) == refused
+
+
+def kill_minority(world: RaftWorld) -> None:
+    """The leader and as many others as a majority can spare, at once."""
+    leader = world.raft.leader()
+    others = world.others(leader)
+    killed = [leader, *world.dice.sample(others, len(others) // 2 - 1)]
+    world.raft.ask(next(one for one in others if one not in killed))
+    for broker in killed:
+        broker.kill()
+    world.raft.leader(*killed)
+    world.progress()
+    for broker in killed:
+        broker.start(is_master=False)
+    world.until_caught_up()
+
+
+def freeze_minority(world: RaftWorld) -> None:
+    """The same, stopped: all of them wake up in an older term."""
+    leader = world.raft.leader()
+    others = world.others(leader)
+    frozen = [leader, *world.dice.sample(others, len(others) // 2 - 1)]
+    world.raft.ask(next(one for one in others if one not in frozen))
+    for broker in frozen:
+        broker.freeze()
+    try:
+        world.raft.leader(*frozen)
+        world.progress()
+    finally:
+        for broker in frozen:
+            broker.thaw()
+    world.progress()
+    world.until_caught_up()
+
+
+def change_members(world: RaftWorld) -> None:
+    """A fourth broker joins while clients send, and the leader is removed: it hands over first."""
+    raft = world.raft
+    joining = raft.start_spare()
+    leader = raft.leader()
+    raft.ask(world.others(leader, joining)[0])
+    said = raft.run("broker", "members", "add", NAME, raft.peer(joining.number))
+    assert said.status == 0, said.error
+    world.progress()
+    world.until_caught_up()
+    said = raft.run("broker", "members", "remove", NAME, f"n{leader.number}", "--yes")
+    assert said.status == 0, said.error
+    assert raft.leader(leader) is not leader
+    raft.end(leader)
+    world.progress()
 
 
 def kill_all(world: RaftWorld) -> None:
@@ -138,19 +206,29 @@ CELLS: Mapping[str, Callable[[RaftWorld], None]] = {
         cut_off_leader,
         kill_leader_that_clients_ask,
         transfer,
+        change_members,
         restart_one_after_another,
+        kill_minority,
+        freeze_minority,
         kill_all,
     )
 }
 
 
-QUICK = ("kill_leader", "kill_follower", "freeze_leader", "cut_off_leader", "transfer")
+QUICK = (
+    "kill_leader",
+    "kill_follower",
+    "freeze_leader",
+    "cut_off_leader",
+    "transfer",
+    "change_members",
+)
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RaftWorld]:
     """One for all faults: what one leaves behind is the next one's world."""
-    one = RaftWorld(tmp_path_factory.mktemp("raft"), Mode(slaves=2, copies=2), "raft")
+    one = RaftWorld(tmp_path_factory.mktemp("raft"), Mode(slaves=2, copies=2, spares=1), "raft")
     try:
         yield one
     finally:
@@ -168,7 +246,7 @@ def test_nothing_acknowledged_is_lost_by(world: RaftWorld, cell: str) -> None:
 @pytest.mark.timeout(14_400)
 @pytest.mark.parametrize("slaves", [2, 4])
 def test_nothing_acknowledged_is_lost_in_a_night_of_faults(tmp_path: Path, slaves: int) -> None:
-    world = RaftWorld(tmp_path, Mode(slaves=slaves, copies=2), f"raft {slaves}")
+    world = RaftWorld(tmp_path, Mode(slaves=slaves, copies=2, spares=1), f"raft {slaves}")
     try:
         for _ in range(ROUNDS):
             for cell in world.dice.sample(sorted(CELLS), len(CELLS)):

@@ -9,10 +9,10 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
+from aerobee.app.chaos.log_check import SentOutcome
 from tests.fault.replication.group import SILENCE_SECONDS, SLAVE_TIMEOUT_SECONDS, Broker
 from tests.fault.replication.rogue_peer import rogue_peers
 from tests.fault.replication.world import World
-from tests.log_check import Outcome
 
 SLOW_BYTES_A_SECOND = 1 << 20
 FLAPS = 3
@@ -182,5 +182,5 @@ def run_cell(world: World, name: str) -> None:
     CELLS[name](world)
     world.progress()
     world.judge()
-    refused = world.load.count(Outcome.REFUSED)
+    refused = world.load.count(SentOutcome.REFUSED)
     assert world.load.count() > refused // 100, "hardly anything was acknowledged"

@@ -55,6 +55,8 @@ class Mode(NamedTuple):
     slaves: int = 2
     copies: int = 2
     flush: str = "ASYNC_FLUSH"
+    spares: int = 0
+    """Places for brokers that join later."""
 
     @property
     def role(self) -> str:

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from aerobee.app.chaos.log_check import Found, Queue, Sent, SentOutcome
 from aerobee.protocol.message.stored_message import decode_records
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, SendOutcome, outcome_of
 from tests.fault.replication.group import QUEUES, TOPIC, Broker, Group
 from tests.hostile.server import pull_fields, send_fields
 from tests.interop.features.waiting import until
-from tests.log_check import Found, Outcome, Queue, Sent
 from tests.wire_client import WireClient
 
 GROUP = "readers"
@@ -29,9 +29,9 @@ _PATIENCE_SECONDS = 3.0
 _PAUSE_SECONDS = 0.004
 _COMMIT_SECONDS = 0.2
 _OUTCOMES = {
-    SendOutcome.ACKED: Outcome.ACKNOWLEDGED,
-    SendOutcome.FAILED: Outcome.REFUSED,
-    SendOutcome.UNKNOWN: Outcome.UNKNOWN,
+    SendOutcome.ACKED: SentOutcome.ACKNOWLEDGED,
+    SendOutcome.FAILED: SentOutcome.REFUSED,
+    SendOutcome.UNKNOWN: SentOutcome.UNKNOWN,
 }
 
 
@@ -83,7 +83,7 @@ class Load:
 
     # Figures.
 
-    def count(self, outcome: Outcome = Outcome.ACKNOWLEDGED) -> int:
+    def count(self, outcome: SentOutcome = SentOutcome.ACKNOWLEDGED) -> int:
         return sum(one.outcome is outcome for one in list(self.sent))
 
     def resume(self) -> None:
@@ -128,13 +128,13 @@ class Load:
         """Whether the connection can be used on."""
         name = b"%d-%d" % (queue_id, next(self._names))
         body = (name + b" ").ljust(self.body_bytes, b"x")
-        began, outcome, offset = time.monotonic_ns(), Outcome.UNKNOWN, None
+        began, outcome, offset = time.monotonic_ns(), SentOutcome.UNKNOWN, None
         is_usable = False
         with contextlib.suppress(OSError, AssertionError):  # gone, or no answer in time
             answer = client.ask(310, send_fields(TOPIC, e=queue_id), body)
             is_usable = True
             outcome = _OUTCOMES[outcome_of(answer.code)]
-            if outcome is Outcome.ACKNOWLEDGED:
+            if outcome is SentOutcome.ACKNOWLEDGED:
                 offset = int(answer.ext_fields["queueOffset"])
         ended = time.monotonic_ns()
         if is_usable:

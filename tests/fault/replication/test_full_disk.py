@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.app.chaos.log_check import SentOutcome
 from tests.fault.replication.group import LOG_FILE_BYTES, Mode
 from tests.fault.replication.world import World
-from tests.log_check import Outcome
 from tests.score import show
 
 _ROOM_BYTES = 1 << 30
@@ -104,9 +104,9 @@ def _fill_slave(world: World, disks: list[SmallDisk]) -> None:
 def _fill_master(world: World, disks: list[SmallDisk]) -> None:
     """A master without room refuses before it stores anything, and goes on when there is some."""
     disks[world.master.number].fill()
-    world.progress(20, Outcome.REFUSED)
+    world.progress(20, SentOutcome.REFUSED)
     taken = world.load.count()
-    world.progress(20, Outcome.REFUSED)
+    world.progress(20, SentOutcome.REFUSED)
     assert world.load.count() == taken, "a full disk takes nothing"
     disks[world.master.number].empty()
     world.progress()

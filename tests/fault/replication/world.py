@@ -5,7 +5,7 @@
 
 What is judged:
 
-    messages   of every broker, by pulls: `tests.log_check` with all that was ever sent
+    messages   of every broker, by pulls: the checker of histories with all that was ever sent
     logs       a slave's log is a byte prefix of its master's
     readers    with copies, what was read once is there for ever, at its offset
     offsets    of consumers: never beyond the queue, never back by more than a copy takes
@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from aerobee.app.chaos.log_check import Anomaly, Found, Queue, SentOutcome, check, explain
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from tests.fault.replication.group import QUEUES, SECONDS_MAX, TOPIC, Broker, Group, Mode
@@ -25,7 +26,6 @@ from tests.fault.replication.load import GROUP, Load, messages_in, offset_fields
 from tests.fault.replication.network import Network, missing, network
 from tests.hostile.server import pull_fields
 from tests.interop.features.waiting import TooLong, until
-from tests.log_check import Anomaly, Found, Outcome, Queue, check, explain
 from tests.log_digests import check_same_bytes
 
 OFFSETS_SECONDS = 7.0
@@ -40,7 +40,7 @@ class World:
     ) -> None:
         self.mode = mode
         self.dice = random.Random(seed)
-        self.network: Network = network(1 + mode.slaves)
+        self.network: Network = network(1 + mode.slaves + mode.spares)
         self.why_loopback = missing() if self.network.kind.startswith("loopback") else ""
         try:
             self.group = self.made_group(folder, stores)
@@ -60,7 +60,7 @@ class World:
         assert not self.load.failures, self.load.failures
 
     def summary(self) -> str:
-        counts = ", ".join(f"{self.load.count(one):,} {one.value}" for one in Outcome)
+        counts = ", ".join(f"{self.load.count(one):,} {one.value}" for one in SentOutcome)
         where = f"{self.network.kind}{self.why_loopback and f' ({self.why_loopback})'}"
         return f"{self.mode}, on {where}: {counts}"
 
@@ -77,7 +77,7 @@ class World:
         """Let the load go on."""
         _never.wait(seconds)
 
-    def progress(self, count: int = 50, outcome: Outcome = Outcome.ACKNOWLEDGED) -> None:
+    def progress(self, count: int = 50, outcome: SentOutcome = SentOutcome.ACKNOWLEDGED) -> None:
         """So many more sends come to this."""
         before = self.load.count(outcome)
 
@@ -91,7 +91,7 @@ class World:
         if self.mode.spare > 0:
             self.progress()
         else:
-            self.progress(20, Outcome.REFUSED)
+            self.progress(20, SentOutcome.REFUSED)
 
     def until_caught_up(self) -> None:
         """Until every slave has what the master has now."""
@@ -200,7 +200,7 @@ class World:
 
     def _forget_lost(self, found: dict[Queue, list[Found]]) -> None:
         there = {one.name for listed in found.values() for one in listed}
-        acknowledged = Outcome.ACKNOWLEDGED
+        acknowledged = SentOutcome.ACKNOWLEDGED
         self.load.sent[:] = [
             one for one in self.load.sent if one.name in there or one.outcome is not acknowledged
         ]

@@ -27,13 +27,6 @@ Test = Callable[[Admin, mq.Client], Awaitable[None]]
 def name_server(jars: Jars, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("apache")
     with ApacheServer(folder, jars) as server:
-
-        async def registered() -> None:
-            async with mq.admin(server.name_server) as admin:
-                while not (await admin.cluster()).brokers:
-                    pass
-
-        in_loop(registered)
         yield server.name_server
 
 

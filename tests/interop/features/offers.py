@@ -92,6 +92,7 @@ SLOW = {
     ("cpp", "broker-restart"),
     ("go", "broker-restart"),
     ("go", "check-back-restart"),
+    ("go", "rebalance"),
     ("node", "rebalance"),
 }
 

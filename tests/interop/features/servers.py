@@ -145,6 +145,9 @@ class Server(ABC):
 
 
 class ApacheServer(Server):
+    options: Sequence[str] = ()
+    """Further ones of its JVMs."""
+
     def __init__(
         self, folder: Path, jars: Jars, settings: Mapping[str, object] | None = None
     ) -> None:
@@ -156,11 +159,16 @@ class ApacheServer(Server):
     def name_server(self) -> str:
         return f"127.0.0.1:{self._name_server_port}"
 
+    @property
+    def target(self) -> str:
+        """What our client is told."""
+        return self.name_server
+
     def wait_for_figures(self) -> None:
         """Until its broker can tell its own: in its first second it answers with an exception."""
 
         def tells() -> bool:
-            with connect_sync(self.name_server) as client:
+            with connect_sync(self.target) as client:
                 try:
                     return bool(client.admin.brokers.runtime())
                 except Retriable:
@@ -174,23 +182,35 @@ class ApacheServer(Server):
         return self._start("namesrv", "org.apache.rocketmq.namesrv.NamesrvStartup", config)
 
     def _start_broker(self) -> ServerProcess:
-        return self._start("broker", "org.apache.rocketmq.broker.BrokerStartup", self._config)
+        started = self._start("broker", "org.apache.rocketmq.broker.BrokerStartup", self._config)
+        until(self._is_registered, START_SECONDS_MAX, "Apache's name server knows its broker")
+        return started
+
+    def _is_registered(self) -> bool:
+        """A broker says that it has started before its name server knows it."""
+        with connect_sync(self.target) as client:
+            return bool(client.admin.cluster().brokers)
 
     def _start(self, name: str, main: str, config: Path) -> ServerProcess:
         # It unpacks a library, which nobody removes after a kill.
         home, rest = f"-Duser.home={self._folder}", f"-Djava.io.tmpdir={self._folder}"
-        options = (*_APACHE_OPTIONS, home, rest)
+        options = (*_APACHE_OPTIONS, home, rest, *self.options)
         command = self._jars.command(main, "-c", str(config), options=options)
         return ServerProcess(name, self._folder, command, "boot success")
 
 
 class AerobeeServer(Server):
+    name_server_settings: Mapping[str, object] = {}
+
     @property
     def name_server(self) -> str:
         return self._name_server.ready_line.rpartition(" ")[2]
 
     def _start_name_server(self) -> ServerProcess:
-        return self._start("nameserver", "--port", "0")
+        config = self._folder / "namesrv.conf"
+        lines = self.name_server_settings.items()
+        config.write_text("".join(f"{name}={value}\n" for name, value in lines))
+        return self._start("nameserver", "--port", "0", "-c", str(config))
 
     def _start_broker(self) -> ServerProcess:
         return self._start("broker", "-n", self.name_server, "-c", str(self._config))

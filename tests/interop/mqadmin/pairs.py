@@ -247,7 +247,7 @@ AT_APACHE: tuple[Pair | BothFail | Step, ...] = (
     Step("await", (("command", "consumerProgress -g Readers"), ("shows", "Diff Total: 0$"))),
     Pair("consumerConnection -g {group}"),
     Pair("consumerProgress -g {group} -t {topic} -s true", is_fixed_order=True),
-    Pair("clusterList", is_fixed_order=True),
+    Pair("clusterList", is_fixed_order=True, is_moving=True),
     Pair(f"getBrokerConfig {_AT}"),
     Pair(f"haStatus {_AT}", is_fixed_order=True),
     Pair(f"resetMasterFlushOffset {_AT} -o 0"),

@@ -2,7 +2,6 @@
 under load of Java's producer and consumer: nothing acknowledged is lost, everything is consumed.
 """
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -26,6 +25,7 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(900)]
 TOPIC, GROUP = "orders", "movers"
 MORE = 100
 SECONDS_MAX = 150
+MOVE_SECONDS_MAX = 400
 GAP_SECONDS_MAX = 60.0
 
 
@@ -111,16 +111,15 @@ class Move:
         """The command that restarts the slave asks this test to do so."""
         slave, folder = self._pair.slave, self._pair.folder
         asked, done = folder / "asked", folder / "done"
-        for pipe in (asked, done):
-            os.mkfifo(pipe)
         slave.start()
-        restart = ("--restart-command", f"echo > {asked}; cat {done}")
-        with Started(folder, *words, *restart) as handing:
-            asked.read_text()
+        wait = f"touch {asked}; until test -e {done}; do sleep 0.1; done"
+        with Started(folder, *words, "--restart-command", wait) as handing:
+            until(lambda: asked.exists() or not handing.is_running, MOVE_SECONDS_MAX, "it asks")
+            assert asked.exists(), handing.end()
             slave.stop()
             slave.starts_as(MASTER)
             slave.start()
-            done.write_text("")
+            done.touch()
             status, out, error = handing.end()
         assert status == 0, error
         self._note_gap(out)

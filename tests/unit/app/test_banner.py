@@ -26,6 +26,7 @@ from aerobee.cli.cluster_verbs import NAME_SERVER_VARIABLES
 from aerobee.cli.main import parser_for
 from aerobee.model.broker_role import BrokerRole
 from aerobee.net.listener import outward_address
+from aerobee.net.tls_config import TlsMode
 from aerobee.replication.config import ReplicationConfig
 
 FOLDER = DataFolder(os.path.abspath("data"), False)
@@ -165,3 +166,16 @@ def test_programs_are_called_by_name_where_the_shell_finds_these_very_ones() -> 
     elsewhere = programs_here(lambda name: os.path.join(os.sep, "elsewhere", name))
     assert os.path.abspath(elsewhere.python) == os.path.join(folder, "python")
     assert os.path.abspath(programs_here(lambda name: None).aerobee) == f"{folder}/aerobee"
+
+
+def test_tls_and_users_are_told() -> None:
+    plain = "\n".join(said(FACTS))
+    assert "rmqs://" not in plain
+    assert "SECRET" not in plain
+    guarded = said(replace(FACTS, tls=TlsMode.ENFORCING, asks=True))
+    assert "  TLS          on every port: rmqs://127.0.0.1:9876?ca=FILE" in guarded
+    assert "  users        sign their requests: rmq://KEY:SECRET@127.0.0.1:9876" in guarded
+    assert "  metrics      https://127.0.0.1:5557/metrics" in guarded
+    both = said(replace(FACTS, tls=TlsMode.PERMISSIVE))
+    assert "  TLS          on every port, plain text, too: rmqs://127.0.0.1:9876?ca=FILE" in both
+    assert max(map(len, guarded + both)) <= 80

@@ -73,3 +73,13 @@ def test_what_is_said_of_a_verb_is_beside_it(capsys: pytest.CaptureFixture[str])
         main(["--help"])
     lines = capsys.readouterr().out.splitlines()
     assert "    transaction  transactions that are open, ended by hand" in lines
+
+
+def test_a_verb_may_be_meant_where_none_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["broker", "members", "broker-a", "--wathc"])
+    assert caught.value.code == 2
+    assert "broker members list does not take --wathc" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["broker", "members", "--help"])
+    assert "aerobee broker members add broker-a n3-10.0.0.4:40911" in capsys.readouterr().out

@@ -32,3 +32,12 @@ def test_a_terminal_has_a_line_that_changes_and_goes_away() -> None:
 def test_without_a_terminal_there_is_a_line_every_ten_seconds() -> None:
     said = shown(io.StringIO(), [1.0, 2.0, 3.0, 11.9, 12.0])
     assert said == "sent 2  1/s\nsent 5  0/s\n"
+
+
+def test_while_nothing_is_counted_a_sentence_is_shown() -> None:
+    stream = io.StringIO()
+    clock = iter([0.0, 1.0, 3.0])
+    progress = Progress("copied", stream=stream, now=lambda: next(clock))
+    progress.say("waiting for n3")
+    progress.say("still waiting for n3")
+    assert stream.getvalue() == "still waiting for n3\n"

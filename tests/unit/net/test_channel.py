@@ -8,6 +8,7 @@ from aerobee.net.channel import (
     BEGUN_BYTES_MAX,
     GATHERED_BYTES_MAX,
     SMALL_BYTES,
+    STRANGE_BYTES_MAX,
     UNREAD_BYTES_MAX,
     Channel,
 )
@@ -360,3 +361,55 @@ def test_others_have_a_turn_when_a_read_takes_long() -> None:
 
 
 large_frame = b"".join(encode(RemotingCommand(2, body=bytes(2 * SMALL_BYTES))))
+
+
+def stranger(owner: Owner, turn: Round) -> tuple[Channel, Wire]:
+    wire = Wire()
+    fast = cast(FastService, owner)
+    channel = Channel(owner, ChannelId(9), FrameLimits(), turn, fast, is_strange=True)
+    channel.connection_made(wire)
+    return channel, wire
+
+
+def test_strangers_together_have_a_smaller_room() -> None:
+    owner = Owner()
+    turn = Round(owner.begin)
+    one, wire = stranger(owner, turn)
+    known, known_wire = stranger(owner, turn)
+    known.welcome()
+    turn.strange_bytes = STRANGE_BYTES_MAX - SMALL_BYTES
+    one.data_received(large_frame[:SMALL_BYTES])  # as much as everybody may begin
+    assert (wire.end, turn.strange_bytes) == ("", STRANGE_BYTES_MAX)
+    one.data_received(large_frame[SMALL_BYTES : SMALL_BYTES + 1])
+    known.data_received(large_frame[: SMALL_BYTES + 1])
+    assert (wire.end, known_wire.end) == ("aborted", "")
+    one.connection_lost(None)
+    known.connection_lost(None)
+    assert turn.strange_bytes == STRANGE_BYTES_MAX - SMALL_BYTES
+    assert turn.begun_bytes == 0
+
+
+def test_what_a_stranger_has_begun_is_not_counted_once_it_is_known() -> None:
+    owner = Owner()
+    turn = Round(owner.begin)
+    channel, _ = stranger(owner, turn)
+    channel.data_received(frame(2) + frame(3)[:9])
+    assert turn.strange_bytes == 9
+    channel.welcome()
+    channel.welcome()
+    assert (turn.strange_bytes, turn.begun_bytes) == (0, 9)
+    channel.data_received(frame(3)[9:])
+    assert (turn.strange_bytes, turn.begun_bytes) == (0, 0)
+
+
+def test_a_frame_of_a_stranger_has_less_time() -> None:
+    owner = Owner()
+    turn = Round(owner.begin)
+    channel, _ = stranger(owner, turn)
+    assert not channel.is_slow(99_999, 30_000)
+    channel.data_received(frame(2)[:9])
+    assert not channel.is_slow(10_000, 30_000)
+    assert channel.is_slow(10_001, 30_000)
+    channel.welcome()
+    assert not channel.is_slow(30_000, 30_000)
+    assert channel.is_slow(30_001, 30_000)

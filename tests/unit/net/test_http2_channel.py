@@ -2,12 +2,15 @@ import asyncio
 import contextlib
 from typing import Self
 
+from aerobee.net.channel import SMALL_BYTES, STRANGE_BYTES_MAX
 from aerobee.net.driver import Driver
 from aerobee.net.http2_channel import IDLE_MS_MAX, MESSAGE_MS_MAX
 from aerobee.net.listener import bind, port_of
+from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId
-from aerobee.ports.service import Effects
+from aerobee.ports.service import Effects, Peer
+from aerobee.protocol.grpc.framing import frame_message
 from aerobee.protocol.http2 import frames
 from aerobee.protocol.http2.frames import ErrorCode, frame
 from aerobee.protocol.remoting.frame import FrameLimits
@@ -15,7 +18,7 @@ from aerobee.sim.clock import SimClock
 from tests.http2_kit import HELLO, Frame, frames_in, headers_in, open_stream, unary
 from tests.net_kit import EchoService, in_loop
 
-ECHO, HOLD = "/s/Echo", "/s/Hold"
+ECHO, HOLD, SHOUT = "/s/Echo", "/s/Hold", "/s/Shout"
 
 
 class EchoCalls(EchoService):
@@ -26,11 +29,22 @@ class EchoCalls(EchoService):
     def __init__(self) -> None:
         super().__init__()
         self.starts: list[CallStart] = []
+        self.opens = True
+        self.is_open = True
         self.news: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
 
     @property
     def rpc(self) -> Self:
         return self
+
+    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
+        return message.upper() if start.path == SHOUT else False
+
+    def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
+        return self.opens
+
+    def knows(self, start: CallStart, now: Now) -> bool:
+        return self.is_open
 
     def on_call(self, start: CallStart, now: Now) -> Effects:
         self.starts.append(start)
@@ -112,6 +126,47 @@ def test_calls_are_answered_on_their_streams() -> None:
             start = server.service.starts[0]
             assert (start.path, start.peer.host) == (ECHO, "127.0.0.1")
             assert server.driver.connections() == 1
+
+    in_loop(test)
+
+
+def test_a_call_that_is_taken_in_place_is_answered_like_any_other() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            calls = unary(1, SHOUT, b"first") + unary(3, ECHO, b"second")
+            writer.write(HELLO + calls + unary(5, SHOUT, b"third"))
+            found = await read_until(reader, frames.HEADERS, 5)
+            for stream in (1, 3, 5):
+                assert headers_in(found, stream) == [
+                    {":status": "200", "content-type": "application/grpc"},
+                    {"grpc-status": "0"},
+                ]
+            data = [(one.stream, one.payload) for one in found if one.kind == frames.DATA]
+            assert data == [
+                (1, frame_message(b"FIRST")),
+                (3, frame_message(b"second")),
+                (5, frame_message(b"THIRD")),
+            ]
+            assert [start.path for start in server.service.starts] == [ECHO]
+
+    in_loop(test)
+
+
+def test_an_answer_in_place_waits_for_room_at_the_peer() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            small = frame(frames.SETTINGS, 0, 0, b"\x00\x04" + (3).to_bytes(4, "big"))
+            writer.write(HELLO + small + unary(1, SHOUT, b"answer"))
+            first = await read_until(reader, frames.DATA, 1)
+            assert [one.payload for one in first if one.kind == frames.DATA] == [bytes(3)]
+            writer.write(frame(frames.WINDOW_UPDATE, 0, 1, (100).to_bytes(4, "big")))
+            rest = await read_until(reader, frames.HEADERS, 1)
+            assert (
+                b"".join(one.payload for one in rest if one.kind == frames.DATA)
+                == (frame_message(b"ANSWER")[3:])
+            )
 
     in_loop(test)
 
@@ -198,6 +253,23 @@ def test_a_message_that_does_not_come_whole_is_given_up() -> None:
     in_loop(test)
 
 
+def test_a_call_that_never_says_anything_is_given_up_and_one_that_said_something_is_not() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            spoken = open_stream(3, HOLD) + frame(frames.DATA, 0, 3, frame_message(b"x"))
+            writer.write(HELLO + open_stream(1, HOLD) + spoken)
+            await read_until(reader, frames.DATA, 3)
+            server.pass_time(MESSAGE_MS_MAX + 2_000)
+            found = await read_until(reader, frames.RST_STREAM, 1)
+            assert [one.stream for one in found if one.kind == frames.RST_STREAM] == [1]
+            assert await server.service.news.get() == ("cancelled", 1)
+            writer.write(frame(frames.DATA, 0, 3, frame_message(b"y")))
+            await read_until(reader, frames.DATA, 3)
+
+    in_loop(test)
+
+
 def test_connections_beyond_the_limit_are_refused() -> None:
     async def test() -> None:
         async with Serving(connections_max=1) as server:
@@ -207,5 +279,47 @@ def test_connections_beyond_the_limit_are_refused() -> None:
             second_reader, _ = await server.connect()
             with contextlib.suppress(ConnectionError):
                 assert await second_reader.read() == b""
+
+    in_loop(test)
+
+
+def test_a_connection_that_the_service_does_not_want_is_closed() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            server.service.opens = False
+            reader, writer = await server.connect()
+            writer.write(HELLO + unary(1, ECHO, b"first"))
+            with contextlib.suppress(ConnectionResetError):
+                assert await reader.read() == b""
+            assert server.service.starts == []
+            assert server.driver.connections() == 0
+
+    in_loop(test)
+
+
+def test_strangers_share_a_small_room_for_what_has_begun() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            server.service.message_bytes_max = 10 * SMALL_BYTES
+            turn: Round = server.driver._round
+            turn.strange_bytes = STRANGE_BYTES_MAX - SMALL_BYTES // 2
+            pieces = [bytes(16_000)] * 6
+            length = (sum(map(len, pieces))).to_bytes(4, "big")
+            begun = open_stream(1, ECHO) + frame(frames.DATA, 0, 1, b"\0" + length)
+            data = b"".join(frame(frames.DATA, 0, 1, piece) for piece in pieces)
+            more = (1 << 20).to_bytes(4, "big")  # room for the echo
+            begun += frame(frames.WINDOW_UPDATE, 0, 0, more) + frame(
+                frames.WINDOW_UPDATE, 0, 1, more
+            )
+            for is_open in (True, False):
+                server.service.is_open = is_open
+                reader, writer = await server.connect()
+                writer.write(HELLO + begun + data)
+                if is_open:
+                    writer.write(frame(frames.DATA, frames.END_STREAM, 1, b""))
+                found = await read_until(reader, frames.HEADERS, 1)
+                status = headers_in(found, 1)[-1]["grpc-status"]
+                assert status == ("0" if is_open else "8"), headers_in(found, 1)
+            assert turn.strange_bytes == STRANGE_BYTES_MAX - SMALL_BYTES // 2
 
     in_loop(test)

@@ -15,6 +15,7 @@ from aerobee.net.tls_config import Asked, TlsMode
 from aerobee.net.tls_context import client_context
 from aerobee.net.tls_door import HALF_OPEN_MAX, TlsDoor
 from aerobee.net.tls_faults import explained_tls
+from aerobee.net.tls_layer import TlsLayer
 from aerobee.net.tls_state import TlsState
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.net_kit import ECHO, Running, in_loop, turn
@@ -243,5 +244,22 @@ def test_a_peer_that_is_gone_at_once_leaves_nothing_behind() -> None:
             while door.half_open() != 1:  # the last one
                 await turn()
             await _close(writer)
+
+    in_loop(test)
+
+
+def test_handshakes_wait_while_their_share_of_the_loop_is_used_up() -> None:
+    async def test() -> None:
+        state = TlsState(server_config())
+        door = TlsDoor(asyncio.Protocol, state, lambda: state.service)
+        assert state.service is not None
+        layers = [TlsLayer(door, asyncio.Protocol(), state.service, None) for _ in range(2)]
+        assert door.may_shake(layers[0])
+        # The step took longer than a slice, which none follows for a long time.
+        door._step_began -= 1.0
+        door._slice_end = asyncio.get_running_loop().time() + 1_000.0
+        assert not door.may_shake(layers[1])
+        door._slice_end = 0.0
+        assert door.may_shake(layers[1])
 
     in_loop(test)

@@ -119,3 +119,9 @@ def test_an_epoch_that_goes_back_or_is_empty_is_refused(epoch: Epoch) -> None:
 def test_a_table_has_an_epoch() -> None:
     with pytest.raises(Misuse, match="without an epoch"):
         EpochTable(())
+
+
+def test_what_no_leader_has_written_lies_before_the_first_term() -> None:
+    assert EpochTable((Epoch(0, 0, THREE), Epoch(70, 3, THREE))).first_term_start() == 70
+    assert EpochTable((Epoch(40, 3, THREE), Epoch(70, 4, THREE))).first_term_start() == 40
+    assert EpochTable(fresh_epochs(THREE, 9)).first_term_start() == 9

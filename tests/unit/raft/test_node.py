@@ -317,3 +317,18 @@ def test_a_leader_that_resigns_leads_no_more() -> None:
     assert one.role is Role.FOLLOWER
     assert one.read_offset(3000) is None
     assert not one.is_confirmed_since(0)
+
+
+def test_the_end_of_its_leader_frees_a_node_from_its_promise() -> None:
+    one = node()
+    heard(one, 10)
+    one.ready()
+    one.leader_ended(3, 20)
+    assert one.leader == 2
+    one.leader_ended(2, 20)
+    assert one.leader is None
+    one.step(3, PreVote(2, 0, 0), 20)
+    assert Send(3, PreVoteAnswer(2, True)) in work(one).sends
+    assert one.deadline_ms == 20 + CONFIG.heartbeat_ms // 10
+    one.leader_ended(2, 30)
+    assert one.deadline_ms == 20 + CONFIG.heartbeat_ms // 10

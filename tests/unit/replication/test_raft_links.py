@@ -1,7 +1,7 @@
 from collections import deque
 
 from aerobee.ports.clock import Now
-from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
+from aerobee.ports.service import REFUSED, CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
 from aerobee.raft.frames import Hello
 from aerobee.raft.messages import Message, Records, TimeoutNow
 from aerobee.replication.raft_links import DIAL_MS, HELLO_MS_MAX, LinkRules, RaftLinks
@@ -18,13 +18,17 @@ class End:
         self.outbox: Effects = []
         self.received: deque[tuple[int, Message, bytes]] = deque()
         rules = LinkRules(Hello(node, group, f"b{node}:10911"), SILENCE_MS)
-        self.links = RaftLinks(rules, self._slices, self._take, self.outbox)
+        self.ended: list[int] = []
+        self.links = RaftLinks(rules, self._slices, self._take, self._note_end, self.outbox)
 
     def _slices(self, start: int, end: int) -> list[memoryview]:
         return [memoryview(LOG)[start:end]]
 
     def _take(self, sender: int, message: Message, body: bytes, now: Now) -> None:
         self.received.append((sender, message, body))
+
+    def _note_end(self, node: int, now: Now) -> None:
+        self.ended.append(node)
 
     def effects(self) -> Effects:
         found, self.outbox[:] = list(self.outbox), []
@@ -122,13 +126,24 @@ def test_dialing_is_repeated_with_a_pause() -> None:
     end = End(0)
     end.links.set_peers({1: "h1:1"})
     end.links.on_tick(0)
-    end.links.on_link_failed("h1:1", 5)
+    end.links.on_link_failed("h1:1", "no answer", now(5))
     end.effects()
     end.links.on_tick(5 + DIAL_MS - 1)
     assert end.effects() == []
     assert end.links.rest_ms(5) == DIAL_MS
     end.links.on_tick(5 + DIAL_MS)
     assert end.effects() == [OpenLink("h1:1")]
+
+
+def test_a_peer_has_ended_if_its_links_are_closed_and_nobody_listens() -> None:
+    dialer, _ = linked()
+    dialer.links.on_link_failed("h1:1", REFUSED, now(5))
+    assert dialer.ended == []
+    dialer.links.on_link_closed(LinkId(1))
+    dialer.links.on_link_failed("h1:1", "no answer", now(6))
+    assert dialer.ended == []
+    dialer.links.on_link_failed("h1:1", REFUSED, now(7))
+    assert dialer.ended == [1]
 
 
 def test_a_link_without_a_hello_is_closed_after_a_while() -> None:
@@ -146,3 +161,20 @@ def test_a_member_that_was_removed_is_not_written_to() -> None:
     dialer.links.set_peers({})
     assert [type(one) for one in dialer.effects()] == [CloseLink]
     assert not dialer.links.is_linked(1)
+
+
+def test_why_a_peer_is_not_reached_is_known_until_it_is() -> None:
+    end = End(0)
+    end.links.set_peers({1: "h1:1"})
+    assert end.links.problem(1) == ""
+    end.links.on_tick(0)
+    end.links.on_link_failed("h1:1", REFUSED, now(5))
+    assert end.links.problem(1) == REFUSED
+    end.links.on_tick(500)
+    stranger = End(7)
+    end.links.on_link_open(LinkId(1), Peer("h1", 1), True, 500)
+    stranger.links.on_link_open(LinkId(9), Peer("h0", 7), False, 500)
+    carry(stranger, end, LinkId(9), LinkId(1))
+    assert end.links.problem(1) == "node 7 is no member of the group"
+    dialer, _ = linked()
+    assert dialer.links.problem(1) == dialer.links.problem(2) == ""

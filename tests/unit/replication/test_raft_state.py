@@ -5,7 +5,7 @@ from aerobee.raft.membership import NOBODY
 from aerobee.raft.node import LogBounds
 from aerobee.raft.saved_state import first_state
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
-from aerobee.replication.raft_state import RaftState
+from aerobee.replication.raft_state import RETRY_MS, RaftState, check_single
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 
@@ -30,7 +30,7 @@ def test_a_broker_that_joins_waits_to_be_added() -> None:
 
 
 def test_a_store_with_messages_begins_a_group_only_alone() -> None:
-    with pytest.raises(StorageError, match="begin the group with empty stores"):
+    with pytest.raises(StorageError, match="aerobee broker convert"):
         state_on(SimDisk()).load(CONFIG, WITH_RECORDS)
     alone = RaftGroupConfig(is_on=True, peers=PEERS[:1], node=0)
     assert state_on(SimDisk()).load(alone, WITH_RECORDS) == first_state(alone.members())
@@ -55,3 +55,31 @@ def test_a_damaged_file_stops_the_member() -> None:
     disk.replace(state.path, b"ARft damaged, but long enough to be one")
     with pytest.raises(CorruptFile):
         state.load(CONFIG, EMPTY)
+
+
+def test_a_state_without_room_waits_for_it() -> None:
+    disk, worker = SimDisk(), SimDiskWorker()
+    state = state_on(disk, worker)
+    saved = first_state(CONFIG.members())._replace(term=7, vote=1)
+    told: list[BaseException | None] = []
+    disk.capacity_bytes = disk.used_bytes()
+    state.save(saved, told.append)
+    for now_ms in (0, 10, RETRY_MS):
+        worker.run_all()
+        worker.collect()
+        assert told == []
+        disk.capacity_bytes = disk.used_bytes() + (4096 if now_ms == RETRY_MS else 0)
+        state.try_again(now_ms)
+    worker.run_all()
+    worker.collect()
+    assert told == [None]
+    assert state_on(disk).load(CONFIG, WITH_RECORDS) == saved
+
+
+def test_a_single_broker_leaves_the_store_of_a_member_alone() -> None:
+    disk = SimDisk()
+    state = state_on(disk)
+    check_single(disk, "store")
+    disk.replace(state.path, b"whatever")
+    with pytest.raises(StorageError, match="that of a member of a Raft group"):
+        check_single(disk, "store")

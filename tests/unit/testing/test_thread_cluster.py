@@ -7,6 +7,10 @@ from aerobee.testing.thread_cluster import ThreadCluster
 from tests.net_kit import in_loop
 
 
+def cluster_threads() -> set[threading.Thread]:
+    return {one for one in threading.enumerate() if one.name == "aerobee-cluster"}
+
+
 def test_a_cluster_on_a_thread_serves_both_kinds_of_client() -> None:
     with ThreadCluster(brokers=2) as cluster:
         cluster.client.admin.topics.create("orders")
@@ -26,15 +30,17 @@ def test_a_cluster_on_a_thread_serves_both_kinds_of_client() -> None:
 
 
 def test_nothing_of_it_is_left() -> None:
+    before = cluster_threads()
     with ThreadCluster() as cluster:
-        assert "aerobee-cluster" in {thread.name for thread in threading.enumerate()}
-    assert "aerobee-cluster" not in {thread.name for thread in threading.enumerate()}
+        assert len(cluster_threads() - before) == 1
+    assert cluster_threads() == before
     with pytest.raises(Misuse):
         cluster.stop_broker("broker-a")
 
 
 def test_a_cluster_that_cannot_start_leaves_no_thread() -> None:
+    before = cluster_threads()
     cluster = ThreadCluster(settings={"mappedFileSizeCommitLog": "no number"})
     with pytest.raises(Misuse), cluster:
         pass
-    assert "aerobee-cluster" not in {thread.name for thread in threading.enumerate()}
+    assert cluster_threads() == before

@@ -70,15 +70,15 @@ class Demo:
                 raise CannotStart(
                     f"the demonstration cannot start: {error.message}", hint=error.hint
                 ) from None
-            undo.push_async_callback(_ended, [_spawned(one, failed) for one in handling])
+            undo.push_async_callback(ended, [spawned(one, failed) for one in handling])
             undo.push_async_callback(consumers.close)
             _EXPECTED.setLevel(logging.ERROR)
             undo.callback(_EXPECTED.setLevel, logging.NOTSET)
             asker = Asker(client.admin)
             showing = self._say(asker) if self._screen is None else self._draw(asker, self._screen)
             for work in (self._send(traffic), showing):
-                task = _spawned(work, failed)
-                undo.push_async_callback(_ended, [task])
+                task = spawned(work, failed)
+                undo.push_async_callback(ended, [task])
                 undo.callback(task.cancel)
             if self._screen is not None:
                 self._kept_log.take_over()
@@ -149,18 +149,19 @@ class _CpuShare:
         return self._share
 
 
-def _spawned(work: Coroutine[Any, Any, None], failed: Ended) -> asyncio.Task[None]:
+def spawned(work: Coroutine[Any, Any, None], failed: Ended) -> asyncio.Task[None]:
     """Start a task; `failed` is called if it ends with an error."""
 
-    def ended(task: asyncio.Task[None]) -> None:
+    def is_over(task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             failed(error)
 
     task = asyncio.ensure_future(work)
-    task.add_done_callback(ended)
+    task.add_done_callback(is_over)
     return task
 
 
-async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+async def ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Wait until tasks have ended, however they end."""
     await asyncio.gather(*tasks, return_exceptions=True)

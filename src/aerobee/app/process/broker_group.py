@@ -1,4 +1,4 @@
-"""BrokerGroup runs masters and their slaves, or a Raft group, as one part of a process.
+"""BrokerGroup runs masters and their slaves as one part of a process.
 
     start   one after another, masters first; then it waits until masters take sends
     stop    all at once
@@ -6,8 +6,6 @@
 A master with inSyncReplicas=2 refuses sends until its slave has connected, some milliseconds after
 both have started; a slave that stays away delays the start by a few seconds only. If slaves stopped
 before their masters, or the reverse, those that are left would report the loss of the others.
-
-Of a Raft group the start waits for the first leader; at the end none hands over to another.
 """
 
 import asyncio
@@ -43,8 +41,6 @@ class BrokerGroup:
 
     async def stop(self) -> None:
         """Stop all brokers, also if one of them fails to."""
-        for broker in self._brokers:
-            broker.hands_over = False
         ends = (broker.stop() for broker in self._brokers)
         said = await asyncio.gather(*ends, return_exceptions=True)
         faults = [one for one in said if isinstance(one, Exception)]
@@ -53,10 +49,7 @@ class BrokerGroup:
 
     def _lacking(self) -> list[str]:
         """The names that take no sends yet."""
-        members = [one for one in self._brokers if one.is_member]
-        if members and any(one.leads for one in members):
-            return []
-        return sorted({one.name for one in self._brokers if one.is_member or _lacks_slaves(one)})
+        return sorted({one.name for one in self._brokers if _lacks_slaves(one)})
 
     async def _wait_for_slaves(self) -> None:
         loop = asyncio.get_running_loop()

@@ -27,7 +27,7 @@ from aerobee.model.broker_role import Stage
 from aerobee.net.driver import Driver
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Rebuild, Service
-from aerobee.ports.watch import Watch, WatchedService
+from aerobee.ports.watch import AskingWatch, WatchedService
 from aerobee.protocol.remoting.frame import FrameLimits
 from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
@@ -102,7 +102,7 @@ class BrokerLife:
         failed: Ended,
         rebuild: Callable[[Rebuild], None],
         cut_at: int | None,
-    ) -> Watch | None:
+    ) -> AskingWatch | None:
         """Open the store, build the service and serve. Returns what monitoring shows of it.
 
         `cut_at`: the log ends there. CannotStart: nothing is left behind.
@@ -170,6 +170,7 @@ class BrokerLife:
             self._access(),
             self._seat,
             Peer(host, self._doors.grpc_port) if self._doors.grpc_sockets else None,
+            self._doors.audit,
         )
         return identity, store_host
 

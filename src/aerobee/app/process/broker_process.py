@@ -27,8 +27,8 @@ from aerobee.app.process.doors import Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, shout_if_open
 from aerobee.app.process.monitor import Monitor
+from aerobee.app.process.safety import safety_of
 from aerobee.app.process.store_reset import set_log_aside
-from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.broker_settings import (
     NO_GRPC,
     VIP_PORT_STEP,
@@ -79,6 +79,7 @@ class BrokerPart:
         self._doors: Doors | None = None
         self._life: BrokerLife | None = None
         self._rebuilding: asyncio.Task[None] | None = None
+        self._wanted: Rebuild | None = None
         # A life may ask for the next one before its start is over.
         self._changing = asyncio.Lock()
         self._failed: Ended | None = None
@@ -110,14 +111,9 @@ class BrokerPart:
         return self._life is not None and self._life.store.appender.refusal is not None
 
     @property
-    def is_member(self) -> bool:
-        """Whether it is a member of a Raft group."""
-        return self._seat is not None
-
-    @property
     def leads(self) -> bool:
         """Whether it leads its Raft group, takes sends, and name servers know it."""
-        is_leader = self.is_member and self.replication.role.is_master
+        is_leader = self._seat is not None and self.replication.role.is_master
         return is_leader and not self._monitor.obstacles()
 
     async def start(self, failed: Ended) -> str:
@@ -129,8 +125,11 @@ class BrokerPart:
             _log.warning("%s", warning)
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
-            tls = tls_files_of(settings.tls, undo)
-            self._monitor.show_safety(tls, is_exposed=settings.is_exposed)
+            home, is_exposed = settings.paths.root, settings.is_exposed
+            asks = settings.access.authenticates
+            guards = (settings.tls, settings.audit, home, undo)
+            safety = safety_of(*guards, is_exposed=is_exposed, asks=asks)
+            self._monitor.show_safety(safety)
             sockets, vip_sockets = _bind_pair(listen)
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
@@ -147,9 +146,10 @@ class BrokerPart:
                 (*sockets, *vip_sockets),
                 port_of(ha_sockets[0]),
                 tuple(ha_sockets),
-                None if tls is None else tls.state,
+                safety.tls_state,
                 port_of(grpc_sockets[0]) if grpc_sockets else 0,
                 tuple(grpc_sockets),
+                safety.audit_sink,
             )
             places = [f"broker {Peer(listen.host, self._doors.port)}"]
             if grpc_sockets:
@@ -158,8 +158,7 @@ class BrokerPart:
             if settings.monitor.exporter is Exporter.PROM:
                 # Before the store is opened, which may take its time: it is seen to start.
                 undo.push_async_callback(self._monitor.close)
-                at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
-                self.metrics_address = await self._monitor.listen(at)
+                self.metrics_address = await self._monitor.listen(settings.pages_at)
                 places.append(f"metrics {self.metrics_address}")
             undo.push_async_callback(self._end_life)
             async with self._changing:
@@ -244,30 +243,34 @@ class BrokerPart:
         MappedDisk().replace(path, write_properties({**kept, **role}).encode())
 
     def _rebuild(self, wanted: Rebuild) -> None:
-        """The service asks for another life. A second wish while one is fulfilled is dropped: the
-        new life looks for itself."""
+        """The service asks for another life. A second wish of a life that is going to end is
+        dropped: the next one looks for itself. The next one's own wish, which may come before its
+        start is over, is fulfilled after it: it comes only once."""
+        if self._wanted is None:
+            self._wanted = wanted
         if self._rebuilding is None:
-            loop = asyncio.get_running_loop()
-            self._rebuilding = loop.create_task(self._live_on(wanted))
+            self._rebuilding = asyncio.get_running_loop().create_task(self._live_on())
 
-    async def _live_on(self, wanted: Rebuild) -> None:
-        async with self._changing:
-            if self._life is not None:  # else it could not start
-                await self._change_life(wanted)
+    async def _live_on(self) -> None:
+        try:
+            async with self._changing:
+                while self._wanted is not None and self._life is not None:
+                    await self._change_life(self._wanted)
+        finally:
+            self._rebuilding = None
 
     async def _change_life(self, wanted: Rebuild) -> None:
         assert self._failed is not None
         _log.warning("the broker is built anew: %s", wanted.reason)
         try:
             await self._end_life()
+            self._wanted = None
             if wanted.role is not None:
                 self._settings = self._settings.with_role(wanted.role)
                 await asyncio.to_thread(self._save_changes)
             await self._begin_life(wanted)
         except Exception as error:
             self._failed(error)
-        finally:
-            self._rebuilding = None
 
 
 def _bind_ha(listen: ListenConfig, ha_port: int, port: int) -> list[socket.socket]:

@@ -1,4 +1,5 @@
-"""Doors: the bound sockets of a broker, which outlive its lives, and how TLS is spoken on them.
+"""Doors: the bound sockets of a broker, which outlive its lives, how TLS is spoken on them, and
+what is told of refused requests and changes.
 
 They know the addresses by which others reach them.
 """
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from aerobee.net.listener import outward_address, packed_address
 from aerobee.net.tls_state import TlsState
+from aerobee.ports.audit import AuditSink
 
 
 class Doors(NamedTuple):
@@ -22,6 +24,8 @@ class Doors(NamedTuple):
     grpc_port: int = 0
     grpc_sockets: Sequence[socket.socket] = ()
     """For clients of gRPC; none: they are not served."""
+    audit: AuditSink | None = None
+    """Takes what the audit trail has; None: there is none."""
 
     def outward_host(self, host: str) -> str:
         """The host under which others reach one that was bound to."""

@@ -24,6 +24,10 @@ _ILL = re.compile(
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
+_AS_IS = "is_line"
+"""The attribute of a record whose text is a line of another process."""
+
+
 class LineFormatter(logging.Formatter):
     """Formats a line; values of `extra` follow the text."""
 
@@ -34,6 +38,8 @@ class LineFormatter(logging.Formatter):
         self.default_msec_format = "%s.%03dZ"
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the library's name)
+        if hasattr(record, _AS_IS):
+            return _ILL.sub(_escape, record.getMessage())[:LINE_CHARS_MAX]
         record.place = record.name.removeprefix("aerobee.")
         line = super().formatMessage(record)
         more = " ".join(
@@ -46,6 +52,12 @@ class LineFormatter(logging.Formatter):
 
 def _escape(found: re.Match[str]) -> str:
     return repr(found[0])[1:-1]
+
+
+def pass_on(line: str) -> None:
+    """Write a line of the log of a process that this one has started, as it is."""
+    fields = {"name": __name__, "levelno": logging.WARNING, "msg": line, _AS_IS: True}
+    logging.getLogger().handle(logging.makeLogRecord(fields))
 
 
 @contextlib.contextmanager

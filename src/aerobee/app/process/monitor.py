@@ -15,16 +15,17 @@ from http import HTTPStatus
 
 from aerobee.app.process.lifecycle import explained, warn_if_open
 from aerobee.app.process.process_figures import cpu_seconds, memory
-from aerobee.app.process.tls_files import TlsFiles
+from aerobee.app.process.safety import Safety
 from aerobee.app.settings.config import ListenConfig
 from aerobee.model.metric import Metric, Sample, counter, single_gauge
-from aerobee.net.http_listener import HttpListener, Page, Pages
+from aerobee.net.http_listener import HttpListener, Login, Page, Pages
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock
 from aerobee.ports.service import Peer
-from aerobee.ports.watch import Watch
+from aerobee.ports.watch import AskingWatch
 from aerobee.protocol.text.metric_text import CONTENT_TYPE, metrics_text
 
+METRICS = "/metrics"
 STARTING = "it has not started yet"
 
 _FILES = "/proc/self/fd"
@@ -35,28 +36,27 @@ class Monitor:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._watch: Watch | None = None
+        self._watch: AskingWatch | None = None
         self._connections: Callable[[], int] = lambda: 0
         self._started = time.time()
-        self._tls: TlsFiles | None = None
-        self._is_exposed = False
+        self._safety = Safety()
         self._listener: HttpListener | None = None
 
-    def show_safety(self, tls: TlsFiles | None, *, is_exposed: bool) -> None:
-        """Show certificates and handshakes, and serve by TLS, if the ports do; show whether the
-        ports are open to everybody."""
-        self._tls = tls
-        self._is_exposed = is_exposed
+    def show_safety(self, safety: Safety) -> None:
+        """Show what guards the ports, and serve by TLS, if they do."""
+        self._safety = safety
 
     async def listen(self, at: ListenConfig) -> str:
         """Start serving; returns the address. CannotStart: the port is taken."""
-        tls = None if self._tls is None else self._tls.state
-        self._listener = HttpListener(self.pages(), tls=tls)
+        self._listener = HttpListener(
+            self.pages(), tls=self._safety.tls_state, may_read=self._may_read
+        )
         hint = "choose another with metricsPromExporterPort; 0 is any that is free"
         with explained(at, hint=hint):
             sockets = bind(at.host, at.port)
             await self._listener.start(sockets)
-        warn_if_open(sockets)
+        if not self._safety.asks:
+            warn_if_open(sockets)
         return str(Peer(at.host, port_of(sockets[0])))
 
     async def close(self) -> None:
@@ -64,7 +64,7 @@ class Monitor:
         if self._listener is not None:
             await self._listener.stop()
 
-    def show(self, watch: Watch, connections: Callable[[], int]) -> None:
+    def show(self, watch: AskingWatch, connections: Callable[[], int]) -> None:
         """Show a started service, and its number of connections."""
         self._watch = watch
         self._connections = connections
@@ -74,8 +74,18 @@ class Monitor:
         self._watch = None
         self._connections = lambda: 0
 
+    def _may_read(self, path: str, login: Login | None, source: str) -> bool:
+        """Metrics name topics and groups: where users are asked who they are, they are asked here,
+        too. While it starts there is nothing to see."""
+        watch = self._watch
+        if path != METRICS or watch is None or not watch.asks_who_looks:
+            return True
+        if login is None:
+            return False
+        return watch.may_look(login.name, login.password, source, self._clock.now())
+
     def pages(self) -> Pages:
-        return {"/metrics": self._metrics, "/healthz": self._health, "/readyz": self._readiness}
+        return {METRICS: self._metrics, "/healthz": self._health, "/readyz": self._readiness}
 
     def _metrics(self) -> Page:
         watch = self._watch
@@ -88,13 +98,7 @@ class Monitor:
         yield single_gauge(
             "aerobee_connections", "Connections of clients and tools", self._connections()
         )
-        yield single_gauge(
-            "aerobee_insecure",
-            "1: open to other machines, and nobody is asked who it is",
-            int(self._is_exposed),
-        )
-        if self._tls is not None:
-            yield from self._tls.metrics()
+        yield from self._safety.metrics()
         yield from process_metrics(self._started)
 
     def _health(self) -> Page:

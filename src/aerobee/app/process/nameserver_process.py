@@ -8,16 +8,17 @@ Imports more than 15 modules because it puts the others together.
 
 import contextlib
 import logging
+import os
 
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, shout_if_open
 from aerobee.app.process.monitor import Monitor
-from aerobee.app.process.tls_files import tls_files_of
-from aerobee.app.settings.config import ListenConfig
+from aerobee.app.process.safety import Safety, safety_of
 from aerobee.app.settings.monitor_settings import Exporter
 from aerobee.app.settings.nameserver_settings import WITHOUT_EFFECT, NameServerSettings
 from aerobee.errors import CorruptFile
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, port_of
+from aerobee.net.tls_config import TlsMode
 from aerobee.ports.disk import FileLock
 from aerobee.ports.service import Peer
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
@@ -48,14 +49,26 @@ class NameServerPart:
         self.address = ""
         """Where it is reached, once it has started."""
 
+    @property
+    def tls_mode(self) -> TlsMode:
+        return self._settings.tls.mode
+
+    @property
+    def asks(self) -> bool:
+        """Whether users are asked who they are."""
+        return self._settings.access.authenticates
+
     async def start(self, failed: Ended) -> str:
         settings = self._settings
         if settings.ignored:
             _log.info("settings without a meaning here: %s", ", ".join(settings.ignored))
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
-            tls = tls_files_of(settings.tls, undo)
-            self._monitor.show_safety(tls, is_exposed=settings.is_exposed)
+            home, is_exposed = os.path.dirname(settings.paths.key_values), settings.is_exposed
+            asks = settings.access.authenticates
+            guards = (settings.tls, settings.audit, home, undo)
+            safety = safety_of(*guards, is_exposed=is_exposed, asks=asks)
+            self._monitor.show_safety(safety)
             with explained(listen, hint=_PORT_HINT):
                 sockets = bind(listen.host, listen.port)
             for bound in sockets:
@@ -64,13 +77,13 @@ class NameServerPart:
             undo.callback(self._lock(disk).release)
             worker = ThreadDiskWorker(self._wake)
             undo.callback(worker.close)
-            service = self._service(disk, worker)
+            service = self._service(disk, worker, safety)
             driver = self._driver = Driver(
                 service,
                 SystemClock(),
                 FrameLimits(FRAME_BYTES_MAX),  # a broker tells of all its topics in one
                 listen.connections_max,
-                tls=None if tls is None else tls.state,
+                tls=safety.tls_state,
             )
             with explained(listen, hint="it was free a moment ago"):
                 await driver.start(sockets, failed)
@@ -79,8 +92,7 @@ class NameServerPart:
             if settings.monitor.exporter is Exporter.PROM:
                 undo.push_async_callback(self._monitor.close)
                 self._monitor.show(service.watch, driver.connections)
-                at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
-                places.append(f"metrics {await self._monitor.listen(at)}")
+                places.append(f"metrics {await self._monitor.listen(settings.pages_at)}")
             self._undo = undo.pop_all()
         if settings.is_exposed:
             shout_if_open(sockets)
@@ -108,7 +120,7 @@ class NameServerPart:
             reason = f"{error.strerror}: {error.filename}"
             raise CannotStart(f"cannot write {path}: {reason}", hint="see kvConfigPath") from None
 
-    def _service(self, disk: MappedDisk, worker: ThreadDiskWorker) -> NameServer:
+    def _service(self, disk: MappedDisk, worker: ThreadDiskWorker, safety: Safety) -> NameServer:
         settings = self._settings
         try:
             key_values = KeyValues(
@@ -126,4 +138,5 @@ class NameServerPart:
             settings.shown(),
             WITHOUT_EFFECT,
         )
-        return NameServer(config, key_values, worker, SystemClock().now(), settings.access)
+        told = (settings.access, safety.audit_sink)
+        return NameServer(config, key_values, worker, SystemClock().now(), *told)

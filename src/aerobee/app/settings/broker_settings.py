@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from aerobee.app.settings.audit_settings import AUDIT_SETTINGS, USUAL_AUDIT, AuditConfig
 from aerobee.app.settings.config import (
     INSECURE_SETTING,
     PATH,
@@ -23,7 +24,12 @@ from aerobee.app.settings.config import (
     given_in_environment,
     given_in_file,
 )
-from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
+from aerobee.app.settings.monitor_settings import (
+    MONITOR_SETTINGS,
+    MonitorConfig,
+    page_mistakes,
+    pages_at,
+)
 from aerobee.app.settings.rocketmq_names import BROKER_NAMES
 from aerobee.app.settings.setting_kinds import (
     ADDRESSES,
@@ -37,7 +43,7 @@ from aerobee.app.settings.setting_kinds import (
 from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.broker_role import MASTER_ID, BrokerRole, RoleChange
 from aerobee.model.setting import TEXT, TRUTH, Choice, Setting, Whole, texts
-from aerobee.net.tls_config import PLAIN, TlsConfig
+from aerobee.net.tls_config import PLAIN, TlsConfig, TlsMode
 from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
 from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
@@ -223,6 +229,7 @@ ALL_SETTINGS = (
     *NAME_SETTINGS,
     *LINK_SETTINGS,
     *MONITOR_SETTINGS,
+    *AUDIT_SETTINGS,
     *PATH_SETTINGS,
     *STORAGE_SETTINGS,
     *REPLICATION_SETTINGS,
@@ -271,6 +278,13 @@ class BrokerSettings:
     """Settings that promise less than they seem to, with what to write instead."""
     effective: str
     tls: TlsConfig = PLAIN
+    audit: AuditConfig = USUAL_AUDIT
+
+    @property
+    def pages_at(self) -> ListenConfig:
+        """Where the monitoring page is."""
+        asks, encrypts = self.access.authenticates, self.tls.mode is TlsMode.ENFORCING
+        return pages_at(self.monitor, self.listen, asks=asks, encrypts=encrypts)
 
     @property
     def is_exposed(self) -> bool:
@@ -350,6 +364,7 @@ def read_settings(
     reading.build(AccessClasses(), CLASS_SETTINGS)
     key = reading.build(KeyPath(), KEY_SETTINGS).key
     tls = reading.build(TlsConfig(), TLS_SETTINGS)
+    audit = reading.build(AuditConfig(), AUDIT_SETTINGS)
     service = reading.build(BrokerConfig(), SETTINGS)
     storage = replace(_storage(reading), retention_ms=service.retention_ms)
     replication = reading.build(ReplicationConfig(), REPLICATION_SETTINGS)
@@ -360,6 +375,7 @@ def read_settings(
         replication = replace(replication, role=BrokerRole.SLAVE, acts_as_master=False)
         names = replace(names, broker_id=raft.broker_id, ha_port=0)
     wrong, warnings = _contradicted(names, replication)
+    wrong += _shared_ports(listen, names)
     wrong += group_mistakes(raft)
     if access.authenticates and access.inner is None and not replication.role.is_master:
         wrong.append(
@@ -367,6 +383,8 @@ def read_settings(
             "its master asks who it is"
         )
     wrong += exposure(listen, is_guarded=access.authenticates or tls.authenticates)
+    encrypts = tls.mode is TlsMode.ENFORCING
+    wrong += page_mistakes(monitor, asks=access.authenticates, encrypts=encrypts)
     reading.refuse(wrong)
     reading.finish()
     return BrokerSettings(
@@ -386,6 +404,7 @@ def read_settings(
         warnings,
         reading.effective(),
         tls,
+        audit,
     )
 
 
@@ -405,6 +424,19 @@ def _contradicted(
             "0: write brokerRole=SLAVE, or leave brokerId out"
         )
     return wrong, warnings
+
+
+def _shared_ports(listen: ListenConfig, names: BrokerNames) -> list[str]:
+    """Mistakes in ports: both sockets of one port can be bound, and only one of them is served."""
+    own = {listen.port: "listenPort", listen.port - VIP_PORT_STEP: "the port two below listenPort"}
+    wrong = []
+    for key, port in (("haListenPort", names.ha_port), ("grpcServerPort", names.grpc_port)):
+        if port <= 0:
+            continue
+        if port in own:
+            wrong.append(f"{key}={port} is {own[port]}, too: choose another one")
+        own[port] = key
+    return wrong
 
 
 def _first_names(given: Sequence[Given]) -> list[Given]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from aerobee.app.settings import broker_settings, config, nameserver_settings
+from aerobee.app.settings.audit_settings import AUDIT_SETTINGS, AuditConfig
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.model.setting import Kind, Setting, texts
 from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
@@ -75,6 +76,7 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield broker_settings.BrokerNames(), broker_settings.NAME_SETTINGS
     yield broker_settings.BrokerLinks(), broker_settings.LINK_SETTINGS
     yield MonitorConfig(), MONITOR_SETTINGS
+    yield AuditConfig(), AUDIT_SETTINGS
     yield broker_settings.BrokerPaths(), broker_settings.PATH_SETTINGS
     yield StorageConfig(), broker_settings.STORAGE_SETTINGS
     yield ReplicationConfig(), REPLICATION_SETTINGS
@@ -92,6 +94,7 @@ def _of_name_server() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield config.ListenConfig(nameserver_settings.PORT), config.LISTEN_SETTINGS
     yield nameserver_settings.NameServerPaths(), nameserver_settings.PATH_SETTINGS
     yield MonitorConfig(port=nameserver_settings.MONITOR_PORT), MONITOR_SETTINGS
+    yield AuditConfig(), AUDIT_SETTINGS
     yield AccessConfig(), ACCESS_SETTINGS
     yield AccessClasses(), CLASS_SETTINGS
     yield TlsConfig(), TLS_SETTINGS

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from aerobee.app.settings.audit_settings import AUDIT_SETTINGS, USUAL_AUDIT, AuditConfig
 from aerobee.app.settings.config import (
     LISTEN_SETTINGS,
     PATH,
@@ -21,10 +22,15 @@ from aerobee.app.settings.config import (
     given_in_environment,
     given_in_file,
 )
-from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
+from aerobee.app.settings.monitor_settings import (
+    MONITOR_SETTINGS,
+    MonitorConfig,
+    page_mistakes,
+    pages_at,
+)
 from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.setting import Setting, texts
-from aerobee.net.tls_config import PLAIN, TlsConfig
+from aerobee.net.tls_config import PLAIN, TlsConfig, TlsMode
 from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
 from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
@@ -53,6 +59,7 @@ ALL_SETTINGS = (
     *LISTEN_SETTINGS,
     *PATH_SETTINGS,
     *MONITOR_SETTINGS,
+    *AUDIT_SETTINGS,
     *ACCESS_SETTINGS,
     *CLASS_SETTINGS,
     *TLS_SETTINGS,
@@ -113,6 +120,13 @@ class NameServerSettings:
     ignored: Sequence[str]
     effective: str
     tls: TlsConfig = PLAIN
+    audit: AuditConfig = USUAL_AUDIT
+
+    @property
+    def pages_at(self) -> ListenConfig:
+        """Where the monitoring page is."""
+        asks, encrypts = self.access.authenticates, self.tls.mode is TlsMode.ENFORCING
+        return pages_at(self.monitor, self.listen, asks=asks, encrypts=encrypts)
 
     @property
     def is_exposed(self) -> bool:
@@ -149,8 +163,12 @@ def read_settings(
     access = reading.build(AccessConfig(), ACCESS_SETTINGS)
     reading.build(AccessClasses(), CLASS_SETTINGS)
     tls = reading.build(TlsConfig(), TLS_SETTINGS)
+    audit = reading.build(AuditConfig(), AUDIT_SETTINGS)
     service = reading.build(NameServerConfig(), SETTINGS)
-    reading.refuse(exposure(listen, is_guarded=access.authenticates or tls.authenticates))
+    wrong = exposure(listen, is_guarded=access.authenticates or tls.authenticates)
+    encrypts = tls.mode is TlsMode.ENFORCING
+    wrong += page_mistakes(monitor, asks=access.authenticates, encrypts=encrypts)
+    reading.refuse(wrong)
     reading.finish()
     return NameServerSettings(
         listen,
@@ -162,4 +180,5 @@ def read_settings(
         reading.ignored(),
         reading.effective(),
         tls,
+        audit,
     )

@@ -78,10 +78,24 @@ class UpFlags:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberSettings:
+    """The settings of a member of a Raft group, and what they were read from: it runs in a process
+    of its own, which reads them again."""
+
+    settings: BrokerSettings
+    told: tuple[Given, ...]
+    """Settings that hold whatever the environment says."""
+    defaults: tuple[Given, ...]
+    """Settings that hold if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
 class UpSettings:
     nameserver: NameServerSettings
     brokers: tuple[BrokerSettings, ...]
-    """All masters, then all first slaves, and so on."""
+    """All masters, then all first slaves, and so on; or the members of a Raft group."""
+    members: tuple[MemberSettings, ...] = ()
+    """The same brokers, if they are a Raft group."""
 
 
 def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
@@ -90,6 +104,7 @@ def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
     mistakes: list[str] = []
     nameserver: NameServerSettings | None = None
     brokers: list[BrokerSettings] = []
+    members: list[MemberSettings] = []
     mistakes += _wrong_counts(flags)
     try:
         nameserver = _nameserver(flags, environment)
@@ -97,14 +112,15 @@ def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
         mistakes += error.mistakes
     try:
         if flags.members:
-            brokers = [] if mistakes else _members(flags, environment)
+            members = [] if mistakes else _members(flags, environment)
+            brokers = [one.settings for one in members]
         else:
             brokers = _masters_and_slaves(flags, environment)
     except BadConfig as error:
         mistakes += error.mistakes
     if mistakes or nameserver is None:
         raise BadConfig(mistakes)
-    return UpSettings(nameserver, tuple(brokers))
+    return UpSettings(nameserver, tuple(brokers), tuple(members))
 
 
 def _masters_and_slaves(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSettings]:
@@ -116,7 +132,7 @@ def _masters_and_slaves(flags: UpFlags, environment: Mapping[str, str]) -> list[
     return brokers
 
 
-def _members(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSettings]:
+def _members(flags: UpFlags, environment: Mapping[str, str]) -> list[MemberSettings]:
     """Return the members of a Raft group: those of the first broker, with other ports and stores.
     Members speak on the port after that of their broker."""
     first = _broker(flags, environment, 0, MASTER_ID, None)
@@ -125,7 +141,7 @@ def _members(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSetti
     peers = ";".join(f"n{node}-{host}:{port + 1}" for node, port in enumerate(ports))
     roots = [os.path.join(flags.folder, f"{_FIRST_STORE}-n{node}") for node in range(len(ports))]
     sizes = {key: text for root in roots for key, text in _log_file_size(root).items()}
-    brokers = []
+    members = []
     for node, root in enumerate(roots):
         told = [
             Given("storePathRootDir", root, "--store"),
@@ -138,8 +154,9 @@ def _members(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSetti
         ]
         defaults = {**_SMALL_FILES, **sizes, **_ALLOWED, **_monitor(flags), **(flags.beside or {})}
         given = [Given(key, text, _PLACE) for key, text in defaults.items()]
-        brokers.append(broker_settings.read_settings(None, environment, told, given))
-    return brokers
+        settings = broker_settings.read_settings(None, environment, told, given)
+        members.append(MemberSettings(settings, tuple(told), tuple(given)))
+    return members
 
 
 def store_folder(folder: str, number: int, broker_id: int = MASTER_ID) -> str:

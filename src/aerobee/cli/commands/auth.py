@@ -246,36 +246,18 @@ def forget_rules(parsed: argparse.Namespace) -> int:
 
 def can_do(parsed: argparse.Namespace) -> int:
     """Decide as a broker does, by the rules that it has."""
-    from aerobee.model.access import find_action, find_resource
-    from aerobee.service.access.access_rules import decide, ready_rules
-
-    action, resource = find_action(parsed.action), find_resource(parsed.resource)
-    if action is None or resource is None:
-        raise Misuse(
-            f"{parsed.action} {parsed.resource} is no action and resource",
-            hint="aerobee auth can billing Sub Topic:orders",
-        )
+    from aerobee.app.explaining.rights_verdict import rights_verdicts
 
     async def ask(access: "AccessAdmin") -> list[dict[str, object]]:
-        records: list[dict[str, object]] = []
-        for broker, user in (await access.user(parsed.user, on=parsed.on)).items():
-            rules: tuple[Rule, ...] = ()
-            if user is not None:
-                rights = (await access.rights(f"User:{user.name}", on=broker))[broker]
-                rules = () if rights is None else rights.rules
-            verdict = decide(ready_rules(rules), resource, (action,), parsed.source)
-            if user is None:
-                answer, reason = False, "there is no such user"
-            elif not user.is_enabled:
-                answer, reason = False, "the user is disabled"
-            elif user.kind == SUPER:
-                answer, reason = True, "a super user may do everything"
-            elif verdict.rule is None:
-                answer, reason = False, "no rule of the user fits"
-            else:
-                answer, reason = verdict.is_allowed, f"by the rule {_rule_text(verdict.rule)}"
-            records.append({"can": answer, "reason": reason, "broker": broker})
-        return records
+        verdicts = await rights_verdicts(
+            access,
+            parsed.user,
+            parsed.action,
+            parsed.resource,
+            source=parsed.source,
+            on=parsed.on,
+        )
+        return [{"can": one.can, "reason": one.reason, "broker": one.broker} for one in verdicts]
 
     return show(
         parsed,
@@ -354,9 +336,3 @@ def _rule_record(rights: Rights, rule: Rule) -> dict[str, object]:
         "from": ", ".join(rule.sources),
         "policy": rule.policy,
     }
-
-
-def _rule_text(rule: Rule) -> str:
-    source = f" from {', '.join(rule.sources)}" if rule.sources else ""
-    policy = " (default)" if rule.policy == DEFAULT else ""
-    return f"{rule.decision} {', '.join(rule.actions)} on {rule.resource}{source}{policy}"

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from aerobee.cli.cluster_verbs import Verbs
-from aerobee.cli.commands import broker_admin, broker_replicas
+from aerobee.cli.commands import broker_admin, broker_convert, broker_members, broker_replicas
 from aerobee.cli.server_verbs import (
     INSECURE,
     Flag,
@@ -42,6 +42,7 @@ _SETTINGS = (
 
 def add_to(nouns: Verbs) -> None:
     examples = _EXAMPLES + broker_admin.EXAMPLES + broker_replicas.EXAMPLES
+    examples += broker_members.EXAMPLES + broker_convert.EXAMPLES
     verbs = add_server(nouns, "broker", "take messages, keep them, hand them out", examples)
     for name, verb, text in (
         ("start", start, "run a broker in the foreground"),
@@ -50,6 +51,8 @@ def add_to(nouns: Verbs) -> None:
         parser = add_server_verb(verbs, name, text, verb, (_FILE, *_SETTINGS), _EXAMPLES)
     broker_admin.add_running(verbs, parser)
     broker_replicas.add_replicas(verbs)
+    broker_members.add_members(verbs)
+    broker_convert.add_convert(verbs)
 
 
 def start(parsed: argparse.Namespace) -> int:

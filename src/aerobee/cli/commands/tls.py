@@ -153,18 +153,18 @@ async def _greet(server: str, context: ssl.SSLContext, host: str) -> tuple[str, 
             reader, writer = await asyncio.open_connection(
                 name.strip("[]"), int(port), ssl=context, server_hostname=host or name.strip("[]")
             )
-            # A server that wants a certificate of ours says so when it has seen that there is none.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_SECOND_THOUGHTS_SECONDS):
-                    await reader.read(1)
+            try:
+                # A server that wants a certificate of ours says so when it has seen none.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_SECOND_THOUGHTS_SECONDS):
+                        await reader.read(1)
+                return "", _seen(server, writer.get_extra_info("ssl_object"))
+            finally:
+                writer.transport.abort()  # a farewell would have to be waited for
     except TimeoutError:
         return f"{server} does not answer within {_CONNECT_SECONDS:g} s", {}
     except OSError as error:
         return f"{server}: {explained_tls(error)}", {}
-    shown = writer.get_extra_info("ssl_object")
-    seen = _seen(server, shown)
-    writer.close()
-    return "", seen
 
 
 def _seen(what: str, shown: ssl.SSLObject) -> Record:

@@ -1,4 +1,5 @@
-"""`aerobee up`: runs a name server and brokers in one process, for trying things out.
+"""`aerobee up`: runs a name server and brokers in one process, for trying things out; the members
+of a Raft group in processes of their own, so that one can be killed.
 
 All files are in one folder that can be deleted; they are small. Once ready it prints the addresses
 and commands to try; `--demo` shows traffic.
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING
 from aerobee.cli.server_verbs import add_server_verb, serve, settings_from
 
 if TYPE_CHECKING:
+    from aerobee.app.banner import ShownBroker
     from aerobee.app.data_folder import DataFolder
+    from aerobee.app.members.member_group import MemberGroup
     from aerobee.app.process.broker_process import BrokerPart
     from aerobee.app.process.lifecycle import Part
     from aerobee.app.process.nameserver_process import NameServerPart
@@ -22,14 +25,15 @@ if TYPE_CHECKING:
     from aerobee.cli.cluster_verbs import Verbs
 
 _EXAMPLES = """\
-  aerobee up                       name server on 9876, broker on 10911, metrics on 5557
+  aerobee up                       name server on 9876, broker on 10911, console on 8080
   aerobee up --demo                with live sample topics, and a picture of them
   aerobee up --store try           keep messages in ./try instead of ./data
   aerobee up --temp                keep nothing
   aerobee up --brokers 3           three masters in this process
   aerobee up --slaves 1            a master, and a slave that copies it
   aerobee up --brokers 2 --slaves 1 --replication sync
-  aerobee up --nodes 3 --replication raft
+  aerobee up --nodes 3 --replication raft          a group that elects its leader
+  aerobee up --nodes 3 --replication raft --demo   and a key that kills the leader
   aerobee up --port 20911 --nameserver-port 29876
 """
 
@@ -66,6 +70,13 @@ def add_to(nouns: "Verbs") -> None:
     parser.add_argument(
         "--nameserver-port", metavar="N", help="the name server's port (9876; 0: any)"
     )
+    console = parser.add_mutually_exclusive_group()
+    console.add_argument(
+        "--console-port",
+        metavar="N",
+        help="the console's port (8080; with --port: any; 0: any)",
+    )
+    console.add_argument("--no-console", action="store_true", help="without the web console")
 
 
 def start(parsed: argparse.Namespace) -> int:
@@ -77,7 +88,7 @@ def start(parsed: argparse.Namespace) -> int:
         flags = flags_of(parsed, folder.path)
         settings = settings_from(lambda: up_settings.read_settings(flags, os.environ))
         status = serve(
-            settings, lambda told: _life(told, folder, parsed.demo), is_quiet=not parsed.verbose
+            settings, lambda told: _life(told, folder, parsed), is_quiet=not parsed.verbose
         )
     if status == lifecycle.STOPPED:
         left = "nothing is left" if parsed.temp else f"data stays in {folder.shown}"
@@ -104,7 +115,7 @@ def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
 
 
 def _life(
-    settings: "UpSettings", folder: "DataFolder", has_demo: bool
+    settings: "UpSettings", folder: "DataFolder", parsed: argparse.Namespace
 ) -> "tuple[Sequence[Part], Sequence[Part]]":
     from aerobee.app.banner import Banner, Kept
     from aerobee.app.process.broker_process import BrokerPart
@@ -113,15 +124,41 @@ def _life(
     from aerobee.service.broker.assembly import build_broker
 
     nameserver = NameServerPart(settings.nameserver)
-    brokers = [
-        BrokerPart(one, build_broker, nameservers=lambda: [nameserver.address])
-        for one in settings.brokers
-    ]
+    shown: Sequence[ShownBroker]
+    parts: Sequence[Part]
+    group: MemberGroup | None = None
+    if settings.members:
+        group = _group(settings, nameserver, is_verbose=parsed.verbose)
+        shown, parts = group.members, [group]
+    else:
+        brokers = [
+            BrokerPart(one, build_broker, nameservers=lambda: [nameserver.address])
+            for one in settings.brokers
+        ]
+        shown, parts = brokers, _together(brokers)
     kept = Kept(brokers_kept(folder.path), slaves_kept(folder.path))
-    guests: list[Part] = [Banner(nameserver, brokers, folder, kept)]
-    if has_demo:
-        guests.append(_demo(nameserver, brokers[0], folder))
-    return [nameserver, *_together(brokers)], guests
+    banner = Banner(nameserver, shown, folder, kept)
+    guests: list[Part] = [banner]
+    if not parsed.no_console:
+        from aerobee.cli.console_guest import ConsoleGuest
+
+        console = ConsoleGuest(parsed, folder.path, lambda: nameserver.address)
+        banner = Banner(nameserver, shown, folder, kept, lambda: console.said)
+        guests = [console, banner]
+    if parsed.demo and group is not None:
+        guests.append(_group_demo(nameserver, group, folder))
+    elif parsed.demo:
+        guests.append(_demo(nameserver, shown[0], folder))
+    return [nameserver, *parts], guests
+
+
+def _group(
+    settings: "UpSettings", nameserver: "NameServerPart", *, is_verbose: bool
+) -> "MemberGroup":
+    from aerobee.app.members.member_group import MemberGroup
+
+    level = "INFO" if is_verbose else "WARNING"
+    return MemberGroup(settings.members, lambda: nameserver.address, level=level)
 
 
 def _together(brokers: "Sequence[BrokerPart]") -> "Sequence[Part]":
@@ -132,7 +169,7 @@ def _together(brokers: "Sequence[BrokerPart]") -> "Sequence[Part]":
     return [BrokerGroup(brokers)]
 
 
-def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolder") -> "Part":
+def _demo(nameserver: "NameServerPart", broker: "ShownBroker", folder: "DataFolder") -> "Part":
     import sys
 
     from aerobee.app.banner import programs_here, reachable
@@ -148,3 +185,20 @@ def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolde
 
     is_drawn = is_screen(sys.stdout, os.environ)
     return Demo(places, ink_for(sys.stdout, os.environ), is_drawn=is_drawn)
+
+
+def _group_demo(nameserver: "NameServerPart", group: "MemberGroup", folder: "DataFolder") -> "Part":
+    import sys
+
+    from aerobee.app.banner import programs_here, reachable
+    from aerobee.app.demo.group_demo import GroupDemo
+    from aerobee.app.demo.group_picture import GroupPlaces
+    from aerobee.app.ink import ink_for, is_screen
+
+    command = programs_here().aerobee
+
+    def places() -> GroupPlaces:
+        return GroupPlaces(reachable(nameserver.address), folder.shown, command)
+
+    is_drawn = is_screen(sys.stdout, os.environ)
+    return GroupDemo(group, places, ink_for(sys.stdout, os.environ), is_drawn=is_drawn)

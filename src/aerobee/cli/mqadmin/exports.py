@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from aerobee.cli.mqadmin.command import BROKER, CLUSTER, WHERE, Call, Command, required
 from aerobee.cli.mqadmin.files import export_folder, write_export
-from aerobee.cli.mqadmin.java_text import version_name
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.model.group import GroupConfig
@@ -20,6 +19,7 @@ from aerobee.model.names import (
     is_system_group,
 )
 from aerobee.model.topic import TopicConfig
+from aerobee.protocol.bodies.connections import version_name
 from aerobee.protocol.bodies.group_config import group_config_json
 from aerobee.protocol.bodies.topic_config import topic_config_json
 from aerobee.protocol.text.json_text import Value

@@ -21,18 +21,7 @@ _STATUSES = {
     Durability.NOT_FLUSHED: "FLUSH_DISK_TIMEOUT",
     Durability.NOT_REPLICATED: "SLAVE_NOT_AVAILABLE",
 }
-# Version 4.0.0 and its number. Those of 3 were counted with gaps: no client of them is about.
-_FIRST, _FIRST_NUMBER = 400, 212
 _TIME = "%Y-%m-%d#%H:%M:%S:%f"
-
-
-def version_name(number: int) -> str:
-    """`V5_5_0`: every release has two numbers, of which the first is its snapshot's."""
-    if number < _FIRST_NUMBER:
-        return "V3"
-    place, is_release = divmod(number - _FIRST_NUMBER, 2)
-    digits = "_".join(str(_FIRST + place))
-    return f"V{digits}" if is_release else f"V{digits}_SNAPSHOT"
 
 
 def time_with_ms(wall_ms: int) -> str:

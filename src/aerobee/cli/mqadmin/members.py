@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 from aerobee.cli.mqadmin.command import BROKER, Call, Command, required
-from aerobee.cli.mqadmin.java_text import time_to_the_second, version_name
+from aerobee.cli.mqadmin.java_text import time_to_the_second
 from aerobee.cli.mqadmin.options import Option
 from aerobee.cli.mqadmin.running_text import running_text
 from aerobee.client.admin.connections import Consumers
@@ -16,6 +16,7 @@ from aerobee.errors import AerobeeError, Misuse, NotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import RETRY_PREFIX
 from aerobee.model.subscription import ConsumeType
+from aerobee.protocol.bodies.connections import version_name
 from aerobee.protocol.bodies.running_info import RunningInfo
 
 _GROUP = required(Option("g", "consumerGroup", "the group"))

@@ -26,7 +26,7 @@ from aerobee.model.route import ClusterInfo
 
 if TYPE_CHECKING:
     from aerobee.client.admin.access import AccessAdmin
-    from aerobee.client.admin.brokers import BrokerAdmin
+    from aerobee.client.admin.brokers import BrokerAdmin, TuningAdmin
     from aerobee.client.admin.connections import ConnectionAdmin
     from aerobee.client.admin.dead_letters import DeadLetterAdmin
     from aerobee.client.admin.groups import GroupAdmin
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from aerobee.client.admin.replicas import ReplicaAdmin
     from aerobee.client.admin.topics import TopicAdmin
     from aerobee.client.admin.transactions import TransactionAdmin
-    from aerobee.client.admin.tuning import TuningAdmin
 
 TIMEOUT_SECONDS = 5.0
 """For one request of an admin client of its own: some take a broker longer than a send."""
@@ -128,7 +127,7 @@ class Admin:
 
     @cached_property
     def tuning(self) -> "TuningAdmin":
-        from aerobee.client.admin.tuning import TuningAdmin
+        from aerobee.client.admin.brokers import TuningAdmin
 
         return TuningAdmin(self._fan_out)
 

@@ -6,6 +6,7 @@ them, their bodies expanded and batches taken apart.
 
 from collections.abc import AsyncIterator
 
+from aerobee.client.admin.delayed import DelayedAdmin
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.message_tracks import MessageTracks, Track
 from aerobee.client.admin.offsets import LATEST_MS, Moment, OffsetAdmin, moment_ms
@@ -32,6 +33,7 @@ class MessageAdmin:
         self._offsets = offsets
         self._queues = queues
         self._tracks = tracks
+        self.delayed = DelayedAdmin(fan_out, offsets, queues)
 
     # By name.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aerobee.model.replica_status import (
     ACTING,
     UNKNOWN,
+    WITHOUT_ROOM,
     MasterStatus,
     ReplicaLag,
     ReplicaStatus,
@@ -112,6 +113,8 @@ class ReplicaGroup:
             why = NO_MASTER if master is None else SILENT_MASTER
             return Standing(status.lag_bytes, status.lag_ms, None, status.why or why)
         lag_bytes = max(0, master.status.end_offset - status.end_offset)
+        if status.state == WITHOUT_ROOM:
+            return Standing(lag_bytes, status.lag_ms, False, status.why)
         seen = self._candidates(slave, status)
         if not seen:
             return Standing(lag_bytes, status.lag_ms, False, status.why or NOT_CONNECTED)

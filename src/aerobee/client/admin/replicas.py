@@ -8,6 +8,7 @@ import contextlib
 
 from aerobee.client.admin.brokers import settings_in
 from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.raft_members import RaftMemberAdmin
 from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
 from aerobee.errors import AerobeeError, NotFound, RemoteAnswer
 from aerobee.model.replica_status import ReplicaStatus
@@ -31,6 +32,8 @@ from aerobee.protocol.request_codes import RequestCode
 class ReplicaAdmin:
     def __init__(self, fan_out: FanOut) -> None:
         self._fan_out = fan_out
+        self.raft = RaftMemberAdmin(fan_out)
+        """The members of Raft groups."""
 
     # State.
 

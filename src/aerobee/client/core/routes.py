@@ -45,6 +45,12 @@ class ClientRoute:
     def is_static(self) -> bool:
         return bool(self.holders)
 
+    @property
+    def waits_for_master(self) -> bool:
+        """Whether a broker has lost its master, and nothing can be written: another one may be
+        elected or promoted."""
+        return not self.writable and any(self.master(name) is None for name in self.brokers)
+
     def physical(self, what: str) -> "ClientRoute":
         """This route, of a topic that is no static one. Misuse: it is one, and `what` cannot use
         it."""
@@ -77,6 +83,11 @@ class ClientRoute:
     def master(self, broker_name: str) -> str | None:
         broker = self.brokers.get(broker_name)
         return None if broker is None else broker.addresses.get(MASTER_ID)
+
+    def has_replicas(self, broker_name: str) -> bool:
+        """Whether others have the messages of a broker, so that its master may be replaced."""
+        broker = self.brokers.get(broker_name)
+        return broker is not None and len(broker.addresses) > 1
 
     def address(
         self, broker_name: str, broker_id: int = MASTER_ID, avoided: Container[str] = ()

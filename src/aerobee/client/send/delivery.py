@@ -55,6 +55,8 @@ from aerobee.protocol.response_codes import ResponseCode, error_for
 _log = logging.getLogger(__name__)
 
 RETRIES = 2
+MASTER_PAUSE_SECONDS = 0.1
+"""Between two questions whether there is a master again: an election takes about a second."""
 _TIMER_VERSION = 413  # RocketMQ 5.0.0: the first that delivers at any time
 _ROUTE_CODES = frozenset(
     {
@@ -137,11 +139,12 @@ class Delivery:
             deadline = now() + (self._session.options.timeout if timeout is None else timeout)
             tries = SendTries(draft.topic, retries=retries, deadline=deadline)
         while True:
-            broker_name = ""
+            broker_name, has_replicas = "", False
             try:
                 route = await self._route(draft.topic, tries.seconds_left(now()))
                 chosen = self._choose(route, draft, queue, tries.failed_broker)
                 broker_name = chosen.broker_name
+                has_replicas = route.has_replicas(route.holder(chosen))
                 if draft.order_by is not None:
                     queue = chosen  # also when the queues have become others by the next try
                 pause = tries.pause(broker_name, now())
@@ -152,7 +155,7 @@ class Delivery:
                 command = self.command(draft, chosen, group)
                 return await self._try(route, chosen, command, tries.seconds_left(now()))
             except (NoAnswer, RemoteAnswer) as error:
-                if not tries.note(broker_name, error, now()):
+                if not tries.note(broker_name, error, now(), has_replicas=has_replicas):
                     raise tries.failure() from error
                 self._look_again(draft.topic, error)
 
@@ -240,18 +243,29 @@ class Delivery:
             use_delay_level(draft.properties)
 
     async def _route(self, topic: str, seconds: float) -> ClientRoute:
+        """The route of a topic. While its master is lost, another one is waited for."""
         route = self._session.routes.find(topic)
         if route is not None and route.writable:
             return route
         try:
             async with asyncio.timeout(seconds):
-                # A route without a master is asked for again: one may have been promoted.
-                return await self._session.routes.refresh(topic, may_be_new=True)
+                while True:
+                    route = await self._session.routes.refresh(topic, may_be_new=True)
+                    if not route.waits_for_master:
+                        return route
+                    await asyncio.sleep(MASTER_PAUSE_SECONDS)
         except TimeoutError:
-            servers = ";".join(self._session.name_servers.addresses)
-            raise Unreachable(
-                f"no name server told in time where {topic} is", address=servers
-            ) from None
+            raise self._no_route(topic, route) from None
+
+    def _no_route(self, topic: str, route: ClientRoute | None) -> Unreachable:
+        if route is not None and route.waits_for_master:
+            return Unreachable(
+                f"{topic} has no queue that can be written to: no broker of it has a master",
+                address=";".join(route.brokers),
+                hint="is a master running? A new one takes some seconds: raise timeout",
+            )
+        servers = ";".join(self._session.name_servers.addresses)
+        return Unreachable(f"no name server told in time where {topic} is", address=servers)
 
     async def _line(self, address: str, seconds: float) -> Line:
         line = self._session.connections.find(address)
@@ -277,7 +291,7 @@ class Delivery:
             raise SendFailed(
                 f"{draft.topic} has no queue that can be written to",
                 stored=Stored.NO,
-                hint="is a master of its brokers running, and is the topic's permission 6?",
+                hint="is the topic's permission 6?",
             )
         if wanted is not None:
             found = find_queue(queues, wanted)

@@ -6,19 +6,20 @@ than 15 modules because it has every section.
 
 from aerobee.client.admin.access import AccessAdmin
 from aerobee.client.admin.admin import Admin
-from aerobee.client.admin.brokers import BrokerAdmin
+from aerobee.client.admin.brokers import BrokerAdmin, TuningAdmin
 from aerobee.client.admin.connections import ConnectionAdmin
 from aerobee.client.admin.dead_letters import DeadLetterAdmin
+from aerobee.client.admin.delayed import DelayedAdmin
 from aerobee.client.admin.groups import GroupAdmin
 from aerobee.client.admin.messages import MessageAdmin
 from aerobee.client.admin.name_servers import NameServerAdmin
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.client.admin.queues import QueueAdmin
+from aerobee.client.admin.raft_members import RaftMemberAdmin
 from aerobee.client.admin.replicas import ReplicaAdmin
 from aerobee.client.admin.static_topics import StaticTopicAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
-from aerobee.client.admin.tuning import TuningAdmin
 from aerobee.client.connection.loop_portal import Portal
 from aerobee.client.sync.facade import Facade, stream, verb
 
@@ -89,7 +90,18 @@ class SyncOffsetAdmin(Facade[OffsetAdmin]):
     correction = verb(OffsetAdmin.correction)
 
 
+class SyncDelayedAdmin(Facade[DelayedAdmin]):
+    levels = verb(DelayedAdmin.levels)
+    of_level = stream(DelayedAdmin.of_level)
+    timed = verb(DelayedAdmin.timed)
+    recall = verb(DelayedAdmin.recall)
+
+
 class SyncMessageAdmin(Facade[MessageAdmin]):
+    def __init__(self, subject: MessageAdmin, portal: Portal) -> None:
+        super().__init__(subject, portal)
+        self.delayed = SyncDelayedAdmin(subject.delayed, portal)
+
     find = verb(MessageAdmin.find)
     by_offset_id = verb(MessageAdmin.by_offset_id)
     by_unique_id = verb(MessageAdmin.by_unique_id)
@@ -148,7 +160,19 @@ class SyncBrokerAdmin(Facade[BrokerAdmin]):
     delete_expired_log = verb(BrokerAdmin.delete_expired_log)
 
 
+class SyncRaftMemberAdmin(Facade[RaftMemberAdmin]):
+    members = verb(RaftMemberAdmin.members)
+    add = verb(RaftMemberAdmin.add)
+    remove = verb(RaftMemberAdmin.remove)
+    replace = verb(RaftMemberAdmin.replace)
+    change = verb(RaftMemberAdmin.change)
+
+
 class SyncReplicaAdmin(Facade[ReplicaAdmin]):
+    def __init__(self, subject: ReplicaAdmin, portal: Portal) -> None:
+        super().__init__(subject, portal)
+        self.raft = SyncRaftMemberAdmin(subject.raft, portal)
+
     status = verb(ReplicaAdmin.status)
     groups = verb(ReplicaAdmin.groups)
     group = verb(ReplicaAdmin.group)

@@ -52,6 +52,7 @@ class SyncMessage(Facade[Message]):
     properties = _of_message(lambda message: message.properties)
     message_id = _of_message(lambda message: message.message_id)
     attempt = _of_message(lambda message: message.attempt)
+    priority = _of_message(lambda message: message.priority)
     queue = _of_message(lambda message: message.queue)
     offset = _of_message(lambda message: message.offset)
     born_at = _of_message(lambda message: message.born_at)

@@ -20,7 +20,7 @@ from aerobee.pipeline.source.offset_ranges import QueueRange
 from aerobee.pipeline.source.range_pull import answers_of
 from aerobee.pipeline.source.source_options import SourceOptions
 from aerobee.pipeline.spark.worker_client import WorkerClient, kept
-from aerobee.protocol.message.record import FINDINGS
+from aerobee.protocol.message.record_check import FINDINGS
 from aerobee.protocol.message.tag_filter import tags_of
 
 if TYPE_CHECKING:

@@ -17,6 +17,9 @@ from aerobee.protocol.remoting.command_header import LANGUAGES, OTHER_LANGUAGE
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value, parse, write_compact
 
+# Version 4.0.0 and its number. Those of 3 were counted with gaps: no client of them is about.
+_FIRST, _FIRST_NUMBER = 400, 212
+
 
 class Connection(NamedTuple):
     client_id: str
@@ -164,3 +167,12 @@ def _connection_json(connection: Connection) -> dict[str, Value]:
 def _language(connection: Connection) -> str:
     """A name that Java's tools can read: they know no others."""
     return connection.language if connection.language in LANGUAGES else LANGUAGES[OTHER_LANGUAGE]
+
+
+def version_name(number: int) -> str:
+    """`V5_5_0`: every release has two numbers, of which the first is its snapshot's."""
+    if number < _FIRST_NUMBER:
+        return "V3"
+    place, is_release = divmod(number - _FIRST_NUMBER, 2)
+    digits = "_".join(str(_FIRST + place))
+    return f"V{digits}" if is_release else f"V{digits}_SNAPSHOT"

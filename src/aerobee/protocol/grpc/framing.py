@@ -69,6 +69,14 @@ class GrpcMessageReader:
         return messages
 
 
+def whole_message(data: bytes, bytes_max: int) -> bytes | None:
+    """The one message that the data is; None: it is not one, or not one to be taken."""
+    size = len(data) - PREFIX_BYTES
+    if size < 0 or size > bytes_max or data[0] != 0:
+        return None
+    return data[PREFIX_BYTES:] if int.from_bytes(data[1:PREFIX_BYTES], "big") == size else None
+
+
 def frame_message(message: bytes) -> bytes:
     return len(message).to_bytes(PREFIX_BYTES, "big") + message
 
@@ -78,7 +86,7 @@ class CallHeaders(NamedTuple):
 
     path: str
     metadata: Mapping[str, str]
-    """All fields but the pseudo ones; of several with one name, the last."""
+    """All fields; of several with one name, the last."""
     timeout_ms: int | None
     """The client gives up after this time; None: never."""
 
@@ -90,9 +98,7 @@ def read_call_headers(fields: Sequence[HeaderField]) -> CallHeaders | None:
         return None
     if not found.get("content-type", "").startswith("application/grpc"):
         return None
-    path = found[":path"]
-    metadata = {name: value for name, value in found.items() if not name.startswith(":")}
-    return CallHeaders(path, metadata, _timeout_ms(found.get("grpc-timeout", "")))
+    return CallHeaders(found[":path"], found, _timeout_ms(found.get("grpc-timeout", "")))
 
 
 def _timeout_ms(text: str) -> int | None:

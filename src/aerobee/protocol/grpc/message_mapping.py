@@ -118,7 +118,6 @@ def delivered_message(message: StoredMessage, topic: str, attempt: int, handle: 
     """The message that is handed out, its body uncompressed; `topic` is the one it was sent to. An
     empty handle: it is not to be acknowledged."""
     properties = message.properties
-    namespace, _, name = topic.rpartition("%") if not topic.startswith("%") else ("", "", topic)
     system = SystemProperties(
         tag=properties.get(TAGS),
         keys=list(message.keys),
@@ -145,7 +144,13 @@ def delivered_message(message: StoredMessage, topic: str, attempt: int, handle: 
     if deliver_ms is not None:
         system.delivery_timestamp = timestamp_of(deliver_ms)
     shown = {name: value for name, value in properties.items() if name not in _HIDDEN}
-    return GrpcMessage(Resource(namespace, name), shown, system, message.body)
+    return GrpcMessage(topic_resource(topic), shown, system, message.body)
+
+
+def topic_resource(topic: str) -> Resource:
+    """A stored topic, its namespace apart."""
+    namespace, _, name = topic.rpartition("%") if not topic.startswith("%") else ("", "", topic)
+    return Resource(namespace, name)
 
 
 def _dead_letter(properties: Mapping[str, str]) -> DeadLetterQueue | None:

@@ -1,6 +1,7 @@
 """Header fields of requests about masters and slaves: GET_BROKER_MEMBER_GROUP (901),
 BROKER_HEARTBEAT (904), NOTIFY_MIN_BROKER_ID_CHANGE (905), EXCHANGE_BROKER_HA_INFO (906),
-RESET_MASTER_FLUSH_OFFSET (908), and CHANGE_BROKER_ROLE (28008), which is ours.
+RESET_MASTER_FLUSH_OFFSET (908), and CHANGE_BROKER_ROLE (28008) and CHANGE_GROUP_MEMBERS (28011),
+which are ours.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,11 @@ SYNC_MASTER = "SYNC_MASTER"
 SLAVE = "SLAVE"
 ROLES = (ASYNC_MASTER, SYNC_MASTER, SLAVE)
 """RocketMQ's values of brokerRole."""
+ADD_MEMBER = "add"
+PROMOTE_MEMBER = "promote"
+REMOVE_MEMBER = "remove"
+MEMBER_OPERATIONS = (ADD_MEMBER, PROMOTE_MEMBER, REMOVE_MEMBER)
+"""What CHANGE_GROUP_MEMBERS may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +120,15 @@ class ElectedMasterHeader:
     master_epoch: Int64
     """The term in which it was chosen; it leads in a later one."""
     sync_state_set_epoch: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMembersHeader:
+    """Header of CHANGE_GROUP_MEMBERS: one change of the members of a Raft group."""
+
+    operation: str
+    """One of MEMBER_OPERATIONS."""
+    node: Int32
+    """The number of the member: 3 of n3."""
+    address: str | None = None
+    """Of one that is added: where the others reach it."""

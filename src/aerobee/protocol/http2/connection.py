@@ -13,22 +13,45 @@ peer gives no room; `unsent` is its size, and beyond the limit the peer is an er
 
 Floods: frames that carry nothing and streams that are given up are counted by the second of the
 caller's clock; a header block has a size and a number of frames.
+
+Longer than 500 lines because every kind of frame, and both directions of flow control, change the
+one state of the connection.
 """
 
 from collections import deque
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.answer_frames import AnswerFrames
 from aerobee.protocol.http2.frames import FRAME_BYTES_MAX, FRAME_HEADER_BYTES, ErrorCode
 from aerobee.protocol.http2.hpack import HeaderDecoder, HeaderField, HeadersTooLarge
 from aerobee.protocol.http2.limits import Http2Limits
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.primitives.big_endian import (
+        bytes_address,
+        bytes_at,
+        load_u32,
+    )
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 """The first bytes that a client sends."""
 DEFAULT_WINDOW = 65_535
 WINDOW_MAX = 2**31 - 1
 SECOND_MS = 1_000
+SMALL_WINDOW = 1_024
+_STREAM_BITS = 0x7FFFFFFF
+_FRAME_BYTES_MAX = FRAME_BYTES_MAX
+_HEADER_BYTES = FRAME_HEADER_BYTES
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class Opened(NamedTuple):
@@ -75,8 +98,38 @@ class _Stream:
 class Http2Connection:
     """C1. Streams that are not in `_streams` and not above `_last_stream` are closed."""
 
+    __slots__ = (
+        "_block",
+        "_block_flags",
+        "_block_frames",
+        "_block_stream",
+        "_credit_at",
+        "_frame_bytes_max",
+        "_headers",
+        "_idle_frames",
+        "_input",
+        "_is_begun",
+        "_last_stream",
+        "_limits",
+        "_output",
+        "_resets",
+        "_second_ms",
+        "_stream_credit",
+        "_stream_window",
+        "_streams",
+        "_streams_max",
+        "_taken",
+        "_waiting",
+        "_window",
+        "unsent",
+    )
+
     def __init__(self, limits: Http2Limits | None = None) -> None:
         self._limits = limits if limits is not None else Http2Limits()
+        self._streams_max = self._limits.streams_max
+        # What a stream may bring, and the connection, before the peer is given credit.
+        self._stream_credit = self._limits.stream_window
+        self._credit_at = self._limits.connection_window // 2
         self._headers = HeaderDecoder(self._limits.fields_bytes_max)
         self._input = b""
         self._is_begun = False
@@ -128,18 +181,21 @@ class Http2Connection:
         data = self._input + data if self._input else data
         position = 0 if self._is_begun else self._take_preface(data)
         end = len(data)
-        while end - position >= FRAME_HEADER_BYTES and self._is_begun:
-            size = int.from_bytes(data[position : position + 3], "big")
-            if size > FRAME_BYTES_MAX:
+        memory = bytes_address(data)
+        while end - position >= _HEADER_BYTES and self._is_begun:
+            word = load_u32(memory, position)
+            size = word >> 8
+            kind = word & 0xFF
+            if size > _FRAME_BYTES_MAX:
                 self._fail(ErrorCode.FRAME_SIZE_ERROR, f"a frame of {size} bytes")
-            start = position + FRAME_HEADER_BYTES
+            start = position + _HEADER_BYTES
             if end - start < size:
                 break
-            kind, flags = data[position + 3], data[position + 4]
-            stream = int.from_bytes(data[position + 5 : start], "big") & WINDOW_MAX
+            flags = memory[position + 4]
+            stream = load_u32(memory, position + 5) & _STREAM_BITS
             position = start + size
-            self._take_frame(kind, flags, stream, data[start:position], events)
-        self._input = data[position:]
+            self._take_frame(kind, flags, stream, bytes_at(memory, start, size), events)
+        self._input = bytes_at(memory, position, end - position)
         return events
 
     def _take_preface(self, data: bytes) -> int:
@@ -183,25 +239,26 @@ class Http2Connection:
         if not payload and not is_ended:
             self._count_idle()
         self._credit_connection(size)
-        stream = self._streams.get(number)
-        if stream is None:
+        found = self._streams.get(number)
+        if found is None:
             return  # reset, or answered already
+        stream: _Stream = found
         if stream.is_remote_ended:
             self._break_stream(number, ErrorCode.STREAM_CLOSED, events)
             return
         stream.is_remote_ended = is_ended
         stream.taken += size
-        if stream.taken > self._limits.stream_window:
+        if stream.taken > self._stream_credit:
             self._break_stream(number, ErrorCode.FLOW_CONTROL_ERROR, events)
             return
-        if not is_ended and stream.taken > self._limits.stream_window // 2:
+        if not is_ended and stream.taken > self._stream_credit // 2:
             self._output += frames.window_frame(number, stream.taken)
             stream.taken = 0
         events.append(Received(number, payload, is_ended))
 
     def _credit_connection(self, size: int) -> None:
         self._taken += size
-        if self._taken > self._limits.connection_window // 2:
+        if self._taken > self._credit_at:
             self._output += frames.window_frame(0, self._taken)
             self._taken = 0
 
@@ -253,11 +310,11 @@ class Http2Connection:
             return
         self._last_stream = number
         if fields is None:
-            self._output += frames.reset_frame(number, ErrorCode.ENHANCE_YOUR_CALM)
-        elif len(self._streams) >= self._limits.streams_max:
-            self._output += frames.reset_frame(number, ErrorCode.REFUSED_STREAM)
+            self._refuse(number, ErrorCode.ENHANCE_YOUR_CALM)
+        elif len(self._streams) >= self._streams_max:
+            self._refuse(number, ErrorCode.REFUSED_STREAM)
         elif not _are_sound(fields):
-            self._output += frames.reset_frame(number, ErrorCode.PROTOCOL_ERROR)
+            self._refuse(number, ErrorCode.PROTOCOL_ERROR)
         else:
             self._streams[number] = _Stream(self._stream_window, is_ended)
             events.append(Opened(number, fields, is_ended))
@@ -277,6 +334,8 @@ class Http2Connection:
         if len(payload) != 4:
             self._fail(ErrorCode.FRAME_SIZE_ERROR, "a window update of a wrong size")
         size = int.from_bytes(payload, "big") & WINDOW_MAX
+        if size < SMALL_WINDOW:
+            self._count_idle()  # each costs a look at every stream that waits
         if number == 0:
             self._window += size
             if size == 0 or self._window > WINDOW_MAX:
@@ -297,9 +356,7 @@ class Http2Connection:
         if len(payload) != 4:
             self._fail(ErrorCode.FRAME_SIZE_ERROR, "a reset of a wrong size")
         self._check_number(number)
-        self._resets += 1
-        if self._resets > self._limits.resets_a_second:
-            self._fail(ErrorCode.ENHANCE_YOUR_CALM, "too many streams are opened and given up")
+        self._count_reset()
         if number in self._streams:
             self._forget(number)
             events.append(Cancelled(number))
@@ -358,7 +415,18 @@ class Http2Connection:
         if self._idle_frames > self._limits.idle_frames_a_second:
             self._fail(ErrorCode.ENHANCE_YOUR_CALM, "too many frames that carry nothing")
 
+    def _count_reset(self) -> None:
+        """A stream is over before its answer: it is no matter which side was made to end it."""
+        self._resets += 1
+        if self._resets > self._limits.resets_a_second:
+            self._fail(ErrorCode.ENHANCE_YOUR_CALM, "too many streams are opened and given up")
+
+    def _refuse(self, number: int, code: ErrorCode) -> None:
+        self._output += frames.reset_frame(number, code)
+        self._count_reset()
+
     def _break_stream(self, number: int, code: ErrorCode, events: list[Http2Event]) -> None:
+        self._count_reset()
         self.reset(number, code)
         events.append(Cancelled(number))
 
@@ -372,6 +440,31 @@ class Http2Connection:
         """Whether the stream can be answered."""
         stream = self._streams.get(number)
         return stream is not None and not stream.is_ended
+
+    def write_answer(self, number: int, message: bytes, around: AnswerFrames) -> bool:
+        """Write the whole answer of one message, and end the stream. False: it does not go out at
+        once; nothing was written."""
+        found = self._streams.get(number)
+        if found is None:
+            return True
+        stream: _Stream = found
+        size = len(message) + 5
+        if (
+            stream.is_ended
+            or not stream.is_remote_ended
+            or stream.unsent is not None
+            or size > self._frame_bytes_max
+            or size > stream.window
+            or size > self._window
+        ):
+            return False
+        self._window -= size
+        output = self._output
+        output += around.before(number, len(message))
+        output += message
+        output += around.behind(number)
+        del self._streams[number]
+        return True
 
     def write_headers(self, number: int, block: bytes) -> None:
         if self.is_open(number):
@@ -429,6 +522,8 @@ class Http2Connection:
 
     def _send_waiting(self) -> None:
         for number, stream in list(self._waiting.items()):
+            if self._window <= 0:
+                return
             self._send_unsent(number, stream)
 
     def _send_unsent(self, number: int, stream: _Stream) -> None:
@@ -464,12 +559,15 @@ class Http2Connection:
 def _are_sound(fields: list[HeaderField]) -> bool:
     """Whether the names of fields are lower case, and those with a colon come first."""
     is_pseudo = True
-    for name, _ in fields:
-        if name.startswith(":"):
+    for field in fields:
+        name = field[0]
+        if not name:
+            return False
+        if name[0] == ":":
             if not is_pseudo:
                 return False
         else:
             is_pseudo = False
-            if not name or name != name.lower():
+            if name != name.lower():
                 return False
     return True

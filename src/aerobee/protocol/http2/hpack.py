@@ -10,14 +10,23 @@ error's text is a literal.
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2.huffman import decode_huffman
 
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.primitives.big_endian import bytes_address, bytes_at
+
 TABLE_BYTES = 4096
 """The size of the dynamic table: the default of HTTP/2, which clients assume before settings."""
 FIELD_OVERHEAD = 32
+HOPELESS_TIMES = 4
+"""A block with so many times the fields that are taken is not read to its end."""
 
 HeaderField: TypeAlias = tuple[str, str]
 
@@ -88,17 +97,33 @@ _STATIC: tuple[HeaderField, ...] = (
 _STATIC_COUNT = len(_STATIC)
 
 
+def is_compiled() -> bool:
+    return cython.compiled
+
+
 class HeadersTooLarge(Exception):
     """The fields of a block are more than is taken. The block was read to its end: the dynamic
     table is right, and only the request is refused."""
 
 
 class HeaderDecoder:
-    """D1. The sizes of the table's fields sum up to `_size`, which is at most `_size_max`."""
+    """D1. The sizes of the table's fields sum up to `_size`, which is at most `_size_max`.
+    D2. While a block is read, `_position` is where."""
 
-    __slots__ = ("_fields_bytes_max", "_size", "_size_max", "_table")
+    __slots__ = (
+        "_end",
+        "_fields_bytes_max",
+        "_memory",
+        "_position",
+        "_size",
+        "_size_max",
+        "_table",
+    )
 
     def __init__(self, fields_bytes_max: int) -> None:
+        self._memory = bytes_address(b"")
+        self._position = 0
+        self._end = 0
         self._fields_bytes_max = fields_bytes_max
         self._table: deque[HeaderField] = deque()  # the newest first
         self._size = 0
@@ -109,35 +134,66 @@ class HeaderDecoder:
         two tables may differ."""
         fields: list[HeaderField] = []
         total = 0
-        position, end = 0, len(block)
-        while position < end:
-            byte = block[position]
+        self._memory = bytes_address(block)
+        self._position = 0
+        self._end = len(block)
+        while self._position < self._end:
+            byte = self._memory[self._position]
             if byte & 0x80:
-                index, position = read_integer(block, position, 7)
-                field = self._field(index)
+                field = self._field(self._integer(7))
             elif byte & 0xE0 == 0x20:
                 if fields:
                     raise RemoteProtocolError("a change of the header table inside a block")
-                size, position = read_integer(block, position, 5)
-                self._resize(size)
+                self._resize(self._integer(5))
                 continue
             else:
-                is_kept = bool(byte & 0x40)
-                index, position = read_integer(block, position, 6 if is_kept else 4)
-                if index:
-                    name = self._field(index)[0]
-                else:
-                    name, position = _read_text(block, position)
-                value, position = _read_text(block, position)
-                field = (name, value)
-                if is_kept:
-                    self._keep(field)
+                field = self._literal(byte & 0x40 != 0)
             total += len(field[0]) + len(field[1]) + FIELD_OVERHEAD
+            if total > HOPELESS_TIMES * self._fields_bytes_max:
+                # Each byte of a block can stand for the whole table.
+                raise RemoteProtocolError(f"more than {total} bytes of headers in a block")
             if total <= self._fields_bytes_max:
                 fields.append(field)
         if total > self._fields_bytes_max:
             raise HeadersTooLarge(f"{total} bytes of headers")
         return fields
+
+    def _literal(self, is_kept: bool) -> HeaderField:
+        index = self._integer(6 if is_kept else 4)
+        name = self._field(index)[0] if index else self._text()
+        field = (name, self._text())
+        if is_kept:
+            self._keep(field)
+        return field
+
+    def _integer(self, bits: int) -> int:
+        """The number whose first `bits` bits are in the byte at the position."""
+        mask = (1 << bits) - 1
+        number = self._memory[self._position] & mask
+        self._position += 1
+        if number < mask:
+            return number
+        shift = 0
+        while shift < 28 and self._position < self._end:
+            byte = self._memory[self._position]
+            self._position += 1
+            number += (byte & 0x7F) << shift
+            if not byte & 0x80:
+                return number
+            shift += 7
+        raise RemoteProtocolError("a header block with a number that does not end")
+
+    def _text(self) -> str:
+        if self._position >= self._end:
+            raise RemoteProtocolError("a header block that ends inside a field")
+        is_coded = self._memory[self._position] & 0x80
+        size = self._integer(7)
+        start = self._position
+        if size > self._end - start:
+            raise RemoteProtocolError("a header string that goes beyond its block")
+        self._position = start + size
+        data = bytes_at(self._memory, start, size)
+        return (decode_huffman(data) if is_coded else data).decode("latin-1")
 
     def _field(self, index: int) -> HeaderField:
         if 0 < index <= _STATIC_COUNT:
@@ -174,24 +230,6 @@ def encode_headers(fields: Iterable[HeaderField]) -> bytes:
     return bytes(out)
 
 
-def read_integer(block: bytes, position: int, bits: int) -> tuple[int, int]:
-    """A number whose first `bits` bits are in the byte at `position`, and the position after it."""
-    mask = (1 << bits) - 1
-    number = block[position] & mask
-    position += 1
-    if number < mask:
-        return number, position
-    for shift in (0, 7, 14, 21):
-        if position >= len(block):
-            break
-        byte = block[position]
-        position += 1
-        number += (byte & 0x7F) << shift
-        if not byte & 0x80:
-            return number, position
-    raise RemoteProtocolError("a header block with a number that does not end")
-
-
 def write_integer(number: int, bits: int, first: int = 0) -> bytes:
     """A number after the bits of `first`."""
     mask = (1 << bits) - 1
@@ -204,18 +242,6 @@ def write_integer(number: int, bits: int, first: int = 0) -> bytes:
         number >>= 7
     out.append(number)
     return bytes(out)
-
-
-def _read_text(block: bytes, position: int) -> tuple[str, int]:
-    if position >= len(block):
-        raise RemoteProtocolError("a header block that ends inside a field")
-    is_coded = block[position] & 0x80
-    size, position = read_integer(block, position, 7)
-    end = position + size
-    if end > len(block):
-        raise RemoteProtocolError("a header string that goes beyond its block")
-    data = block[position:end]
-    return (decode_huffman(data) if is_coded else data).decode("latin-1"), end
 
 
 def _size_of(field: HeaderField) -> int:

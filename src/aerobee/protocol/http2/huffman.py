@@ -7,9 +7,16 @@ perhaps emits a byte (no code is shorter than five bits, so never two).
 """
 
 from functools import cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from aerobee.errors import RemoteProtocolError
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.primitives.big_endian import bytes_address, load_i16
 
 # By symbol; the last one is the end of a string, which must not occur in it.
 LENGTHS = bytes.fromhex(
@@ -29,23 +36,26 @@ _Step: TypeAlias = tuple[int, int]
 """The next state, and the emitted byte or -1. State -1: there is no such code."""
 
 
+def is_compiled() -> bool:
+    return cython.compiled
+
+
 def decode_huffman(data: bytes) -> bytes:
     """The string that a code of HPACK stands for. RemoteProtocolError: it is none."""
-    steps, endings = _machine()
     out = bytearray()
     state = 0
-    for byte in data:
-        state, symbol = steps[state][byte >> 4]
+    steps = bytes_address(_STEPS)
+    memory = bytes_address(data)
+    for index in range(2 * len(data)):
+        byte = memory[index >> 1]
+        at = 4 * (16 * state + (byte & 15 if index & 1 else byte >> 4))
+        state = load_i16(steps, at)
+        symbol = load_i16(steps, at + 2)
         if symbol >= 0:
             out.append(symbol)
         if state < 0:
             break
-        state, symbol = steps[state][byte & 15]
-        if symbol >= 0:
-            out.append(symbol)
-        if state < 0:
-            break
-    if state not in endings:
+    if state not in _ENDINGS:
         raise RemoteProtocolError("a header string with a wrong Huffman code")
     return bytes(out)
 
@@ -74,7 +84,6 @@ def _codes() -> list[tuple[int, int]]:
     return codes
 
 
-@cache
 def _machine() -> tuple[list[list[_Step]], frozenset[int]]:
     """The steps of each state by four bits, and the states in which a string may end: those that
     only padding leads to, at most seven bits of ones."""
@@ -111,3 +120,13 @@ def _step(nodes: list[list[int | None]], at: int, bits: int) -> _Step:
         else:
             emitted, at = -1 - child, 0
     return at, emitted
+
+
+def _packed(steps: list[list[_Step]]) -> bytes:
+    """The steps as numbers of two bytes: the next state, the emitted byte."""
+    numbers = [number for row in steps for step in row for number in step]
+    return b"".join([number.to_bytes(2, "big", signed=True) for number in numbers])
+
+
+_TREE_STEPS, _ENDINGS = _machine()
+_STEPS = _packed(_TREE_STEPS)

@@ -21,6 +21,6 @@ class Http2Limits(NamedTuple):
     unsent_bytes_max: int = 16 << 20
     """Bytes of answers that a peer has not given room for: beyond, it is dropped."""
     idle_frames_a_second: int = 2_000
-    """Frames that carry nothing: pings, settings, priorities, empty data."""
+    """Frames that carry nothing: pings, settings, priorities, empty data, small windows."""
     resets_a_second: int = 1_000
-    """Streams that a peer opens and gives up."""
+    """Streams that a peer opens and gives up, or makes the server give up."""

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 from aerobee.errors import Misuse
 from aerobee.protocol.message.record import (
     BODY_CRC,
-    FINDINGS,
     MAGIC_V1,
     MAGIC_V2,
     RECORD_BYTES_MIN,
@@ -34,6 +33,7 @@ from aerobee.protocol.message.record import (
     Record,
 )
 from aerobee.protocol.message.record import FILLER as FILLER
+from aerobee.protocol.message.record import FINDINGS as FINDINGS
 from aerobee.protocol.message.record import TORN as TORN
 
 if TYPE_CHECKING:

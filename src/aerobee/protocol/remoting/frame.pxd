@@ -10,6 +10,7 @@ cdef class FrameReader:
     cdef Py_ssize_t _frame_bytes_max
     cdef Py_ssize_t _header_bytes_max
     cdef Py_ssize_t _position
+    cdef Py_ssize_t _received
     cdef object _room
     cdef Py_ssize_t _room_filled
     cdef Py_ssize_t _room_size
@@ -17,6 +18,7 @@ cdef class FrameReader:
     cdef readonly Py_ssize_t header_end
     cdef readonly Py_ssize_t header_start
     cdef byte* memory
+    cdef readonly long long seen
     cdef readonly int serialize_type
     cdef readonly object view
 
@@ -31,6 +33,7 @@ cdef class FrameReader:
     cpdef bytes header(self)
     cpdef object body(self)
     cpdef Py_ssize_t pending_size(self) except? -1
+    cpdef Py_ssize_t seen_size(self) except? -1
 
     @cython.locals(frame_size=Py_ssize_t)
     cdef bint _advance_room(self) except? -1

@@ -104,6 +104,7 @@ class FrameReader:
         "_frame_bytes_max",
         "_header_bytes_max",
         "_position",
+        "_received",
         "_room",
         "_room_filled",
         "_room_size",
@@ -111,6 +112,7 @@ class FrameReader:
         "header_end",
         "header_start",
         "memory",
+        "seen",
         "serialize_type",
         "view",
     )
@@ -129,6 +131,10 @@ class FrameReader:
         self._room = _NOTHING
         self._room_size = 0
         self._room_filled = 0
+        # Since the start of the stream: bytes, and frames that have been current. One addition for
+        # a frame; who wants their bytes asks `seen_size`.
+        self._received = 0
+        self.seen = 0
         self._clear_current()
 
     def receive(self, data: "bytes | bytearray | memoryview") -> None:
@@ -143,6 +149,7 @@ class FrameReader:
         self._chunk = chunk
         self._position = 0
         self._end = len(chunk)
+        self._received += self._end
 
     def advance(self) -> bool:
         """Make the next whole frame current. False: more bytes are needed."""
@@ -182,6 +189,10 @@ class FrameReader:
     def pending_size(self) -> int:
         """Bytes held of a frame that is not complete: at the end of a stream, 0 is a clean end."""
         return self._room_filled + (self._end - self._position)
+
+    def seen_size(self) -> int:
+        """Bytes of the frames that have been current, since the start of the stream."""
+        return self._received - self.pending_size()
 
     # Frames across chunks.
 
@@ -251,6 +262,7 @@ class FrameReader:
         self.header_start = start + 8
         self.header_end = start + 8 + (word & 0xFFFFFF)
         self.body_end = start + 4 + length
+        self.seen += 1
 
     def _clear_current(self) -> None:
         self.view = _NOTHING

@@ -32,8 +32,12 @@ def signed_text(fields: Mapping[str, str], body: bytes, *, left_out: Collection[
 
 
 def sign_fields(fields: dict[str, str], body: bytes, credentials: Credentials) -> None:
-    """Add to the extension fields of a request who sends it, and the signature of all of it."""
+    """Add to the extension fields of a request who sends it, and the signature of all of it. Empty
+    fields are taken out: RocketMQ reads an empty field of a binary header as none, and would expect
+    the word `null` in its place to be signed."""
     fields.pop(SIGNATURE, None)
+    for name in [name for name, text in fields.items() if not text]:
+        del fields[name]
     fields[ACCESS_KEY] = credentials.access_key
     if credentials.security_token:
         fields[SECURITY_TOKEN] = credentials.security_token

@@ -41,12 +41,21 @@ class AccessStore:
             worker, lambda candidate: file.store(table_json(candidate, key)), seeded(table, config)
         )
         self.accounts = Accounts(self._saved.value)
+        self._told: list[Callable[[], None]] = []
+
+    def when_changed(self, told: Callable[[], None]) -> None:
+        """Register a callback for the moment at which another table is in force."""
+        self._told.append(told)
 
     def change(self, change: Change[AccessTable], done: Done) -> None:
         """Change the table; `done` hears what went wrong, or None when it is saved and in force."""
 
         def saved(error: BaseException | None) -> None:
+            before = self.accounts.epoch
             self.accounts.replace(self._saved.value)
+            if self.accounts.epoch != before:
+                for told in self._told:
+                    told()
             done(error)
 
         self._saved.change(change, saved)

@@ -155,6 +155,15 @@ class FastGate:
         if STAMP in fields:
             known.session = self._stamps.session_of(fields[STAMP])
 
+    def names(self, channel: ChannelId) -> list[str]:
+        """The users who are known on a connection."""
+        return [user.name.decode("utf-8", "replace") for user in self._known.get(channel, ())]
+
+    def last_name(self) -> str:
+        """The user of the frame that was admitted last in this read; empty: there is none."""
+        user = self._user
+        return "" if user is None else user.name.decode("utf-8", "replace")
+
     def forget(self, channel: ChannelId) -> None:
         """A connection is closed."""
         self._known.pop(channel, None)

@@ -11,6 +11,7 @@ A realm is the users and rules of one broker, with the name of its cluster. A br
 name server has those of all brokers that told it, and lets pass what one of them would.
 """
 
+import hmac
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -21,23 +22,30 @@ from aerobee.protocol.remoting.signature import STAMP
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.accounts import Account, Accounts
+from aerobee.service.access.audit import Audit
 from aerobee.service.access.authentication import SignatureCheck, user_name
 from aerobee.service.access.call_signature import CallSignature
-from aerobee.service.access.config import OPEN, AccessConfig
-from aerobee.service.access.request_rights import RIGHTS, Asked, RequestRight
+from aerobee.service.access.config import AccessConfig
+from aerobee.service.access.request_rights import (
+    RIGHTS,
+    Asked,
+    Check,
+    RequestRight,
+    cluster_facts,
+    consumed,
+)
 from aerobee.service.access.request_stamps import RequestStamps
 from aerobee.service.access.token_bucket import TokenBuckets
-from aerobee.service.request import Answer, Request
+from aerobee.service.request import RETRY_AFTER, Answer, Request
 
 _NO_NAME = "username cannot be null."
 _WRONG = "check signature failed."
 FAILURES_PER_SECOND = 10
 """Wrong signatures from one address."""
+_OF_NOBODY = "nobody has this password"
 _UNREADABLE = "parse authorization context error."
 
 
-RETRY_AFTER = "retryAfterMs"
-"""The field of a refusal that says how long to wait."""
 _NOBODY: frozenset[str] = frozenset()
 
 
@@ -65,8 +73,11 @@ class Gate:
         config: AccessConfig,
         realms: Callable[[], Sequence[Realm]],
         topic_at: Callable[[int], str | None] = no_topics,
+        audit: Audit | None = None,
     ) -> None:
+        """`audit` is told of every request that does not pass."""
         self._config = config
+        self._audit = audit
         self.realms = realms
         self._topic_at = topic_at
         self.stamps = RequestStamps()
@@ -93,9 +104,17 @@ class Gate:
         """The answer to a request that must not be handled; None: it may. The request learns its
         user. `source` is the address that it came from; `signature`, if the request is a call of
         gRPC, its signature."""
-        config = self._config
-        if not config.authenticates:
+        if not self._config.authenticates:
             return None
+        refusal = self._refused(request, source, signature)
+        if refusal is not None and self._audit is not None:
+            self._audit.refused(request, source, refusal)
+        return refusal
+
+    def _refused(
+        self, request: Request, source: str, signature: CallSignature | None
+    ) -> Answer | None:
+        config = self._config
         code = request.command.code
         known: Sequence[tuple[Realm, Account]] = ()
         if code not in config.unsigned_codes:
@@ -125,6 +144,53 @@ class Gate:
             return _refusal(_NO_NAME)
         return self._unauthorised(request, known, right, source)
 
+    def lets_look(self, name: str, password: str, source: str, now_ms: int) -> bool:
+        """Whether a user with this password, from an address, may see what monitoring shows: one
+        who may get facts of the cluster."""
+        if not self._config.authenticates:
+            return True
+        if self._failures.wait_ms(source, now_ms):
+            return False
+        known = []
+        for realm in self.realms():
+            account = realm.accounts.find(name)
+            secret = _OF_NOBODY if account is None else account.user.password
+            is_right = hmac.compare_digest(secret.encode(), password.encode("utf-8", "replace"))
+            if is_right and account is not None and account.user.is_enabled:
+                known.append((realm, account))
+        if not known:
+            self.failed += 1
+            self._failures.take(source, 1, now_ms)
+        return any(
+            self._denied(account, cluster_facts(realm.cluster), source) is None
+            if self._config.authorizes
+            else True
+            for realm, account in known
+        )
+
+    def knows(self, signature: CallSignature, source: str, now_ms: int) -> bool:
+        """Whether a call of gRPC is a user's; or nobody is asked who it is."""
+        if not self._config.authenticates:
+            return True
+        return not isinstance(self._signed(signature.name, signature, source, now_ms), Answer)
+
+    def refuse_consumer(
+        self, request: Request, source: str, topic: str, group: str
+    ) -> Answer | None:
+        """The answer to a request that passed, waits for messages, and would not pass now; None: it
+        may go on. Its fields are forgotten: `topic` and `group` are what it reads, and as whom."""
+        if request.user is None:
+            return None
+        refused: Answer | None = _refusal(_WRONG)
+        for realm in self.realms():
+            account = realm.accounts.find(request.user.name)
+            if account is not None and account.user.is_enabled:
+                checks = consumed(topic, group) if self._config.authorizes else []
+                refused = self._denied(account, checks, source)
+                if refused is None:
+                    return None
+        return refused
+
     def forget(self, channel: ChannelId) -> None:
         """A connection is closed."""
         self._trusted.pop(channel, None)
@@ -148,9 +214,12 @@ class Gate:
         check = SignatureCheck(request.command, request.body)
         enabled = self._signed(name, check, source, now_ms, is_known=is_known)
         if isinstance(enabled, Answer):
+            if enabled.code is ResponseCode.NO_PERMISSION:
+                check.spend(len(self.realms()))
             return enabled
         if not is_known:
             self._signed_in.setdefault(request.channel, set()).add(name)
+            request.welcome()
         if self._config.trusts_connections:
             self._trusted.setdefault(request.channel, {})[name] = _Trust(
                 now_ms + self._config.trust_ms,
@@ -228,6 +297,12 @@ class Gate:
             checks = right.checks(asked)
         except AerobeeError:
             return _refusal(_UNREADABLE)
+        return self._denied(account, checks, source)
+
+    def _denied(self, account: Account, checks: Sequence[Check], source: str) -> Answer | None:
+        if account.is_super:
+            return None
+        who = f"{SUBJECT_PREFIX}{account.user.name[:255]} has no permission to access"
         for resource, actions in checks:
             verdict = account.verdict(resource, actions, source)
             if not verdict.is_allowed:
@@ -246,7 +321,3 @@ def _slowed(wait_ms: int) -> Answer:
         f"too many failed log-ins from this address: try again in {wait_ms} ms",
         {RETRY_AFTER: str(wait_ms)},
     )
-
-
-OPEN_GATE = Gate(OPEN, lambda: ())
-"""Lets everything pass."""

@@ -9,9 +9,11 @@ All numbers big-endian:
     | i64    | u16       | UTF-8  | i64           | of all before it |
     +--------+-----------+--------+---------------+------------------+
 
-The HMAC's key is the user's secret, and the broker's name is signed with it: a proof is for one
-broker, and is taken once, within some minutes. The first number is no log offset: a master that
-expects no proof closes the link.
+Behind the name a zero and the sender may follow: two members of a group prove who they are by the
+same user, perhaps in the same millisecond, and their proofs must differ. The HMAC's key is the
+user's secret, and the broker's name is signed with it: a proof is for one broker, and counts once,
+within some minutes. The first number is no log offset: a master that expects no proof closes the
+link.
 """
 
 import hashlib
@@ -23,6 +25,7 @@ from aerobee.model.access import Credentials
 from aerobee.ports.clock import Now
 from aerobee.ports.service import LinkId
 from aerobee.service.access.accounts import Accounts
+from aerobee.service.access.audit import Audit
 
 MARK = -0x2043_4F45_5242_4545
 NAME_BYTES_MAX = 1024
@@ -34,9 +37,10 @@ _TIME = struct.Struct(">q")
 _TAG_BYTES = 32
 
 
-def link_proof(credentials: Credentials, broker: str, wall_ms: int) -> bytes:
-    """The proof that a slave of the named broker writes at this time."""
-    name = credentials.access_key.encode()
+def link_proof(credentials: Credentials, broker: str, wall_ms: int, sender: str = "") -> bytes:
+    """The proof that a slave of the named broker writes at this time. `sender` tells one link from
+    another: the address of the slave, and a count."""
+    name = credentials.access_key.encode() + (b"\0" + sender.encode() if sender else b"")
     said = _START.pack(MARK, len(name)) + name + _TIME.pack(wall_ms)
     return said + _tag(said, credentials.secret_key, broker)
 
@@ -44,20 +48,31 @@ def link_proof(credentials: Credentials, broker: str, wall_ms: int) -> bytes:
 class LinkGuard:
     """G1. A link is in `_heads` until its proof was right; its bytes go nowhere."""
 
-    def __init__(self, accounts: Accounts, broker: str, inner: Credentials | None) -> None:
-        """`inner` is the brokers' own user, if there is one."""
+    def __init__(
+        self,
+        accounts: Accounts,
+        broker: str,
+        inner: Credentials | None,
+        audit: Audit | None = None,
+    ) -> None:
+        """`inner` is the brokers' own user, if there is one; `audit` is told of refused links."""
+        self._audit = audit
         self._accounts = accounts
         self._broker = broker
         self._inner_name = "" if inner is None else inner.access_key
         self._heads: dict[LinkId, bytes] = {}
+        self._sources: dict[LinkId, str] = {}
         # Proofs that were taken, and when they were written: none counts twice.
         self._seen: dict[bytes, int] = {}
 
-    def opened(self, link: LinkId) -> None:
+    def opened(self, link: LinkId, source: str) -> None:
+        """A link is open from an address."""
         self._heads[link] = b""
+        self._sources[link] = source
 
     def closed(self, link: LinkId) -> None:
         self._heads.pop(link, None)
+        self._sources.pop(link, None)
 
     def passed(self, link: LinkId, data: bytes | memoryview, now: Now) -> bytes | memoryview:
         """The bytes behind the proof; none while it is not whole. RemoteProtocolError: close the
@@ -66,17 +81,23 @@ class LinkGuard:
         if head is None:
             return data
         head += bytes(data)
-        size = _proof_bytes(head)
-        if size == 0 or len(head) < size:
-            self._heads[link] = head
-            return b""
-        self._check(head[:size], now)
+        try:
+            size = _proof_bytes(head)
+            if size == 0 or len(head) < size:
+                self._heads[link] = head
+                return b""
+            self._check(head[:size], now)
+        except RemoteProtocolError as error:
+            if self._audit is not None:
+                source = self._sources.get(link, "")
+                self._audit.link_refused(source, error.message, now.wall_ms)
+            raise
         del self._heads[link]
         return head[size:]
 
     def _check(self, proof: bytes, now: Now) -> None:
         said, tag = proof[:-_TAG_BYTES], proof[-_TAG_BYTES:]
-        name = said[_START.size : -_TIME.size].decode("utf-8", "replace")
+        name = said[_START.size : -_TIME.size].decode("utf-8", "replace").partition("\0")[0]
         (wall_ms,) = _TIME.unpack(said[-_TIME.size :])
         account = self._accounts.find(name)
         secret = "" if account is None else account.user.password

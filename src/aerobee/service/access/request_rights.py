@@ -100,6 +100,16 @@ def _consumed(topic: str, group: str, actions: Actions) -> list[Check]:
     return [*found, _topic(topic, actions)]
 
 
+def consumed(topic: str, group: str) -> list[Check]:
+    """The checks of a group that reads messages of a topic."""
+    return _consumed(topic, group, _SUB)
+
+
+def cluster_facts(cluster: str) -> list[Check]:
+    """The checks of whoever looks at facts of a cluster."""
+    return [Check(Resource(ResourceKind.CLUSTER, cluster), _GET)]
+
+
 def _message(asked: Asked, log_offset: int, actions: Actions, group: str = "") -> list[Check]:
     """The checks of the topic of a stored message. Where there is none, of all topics: nobody else
     learns that."""
@@ -363,6 +373,13 @@ RIGHTS: Mapping[int, RequestRight] = {
             _CODE.RESET_MASTER_FLUSH_OFFSET,
             _CODE.CHANGE_BROKER_ROLE,
             _CODE.CONTROLLER_ELECT_MASTER,
+            _CODE.CHANGE_GROUP_MEMBERS,
+            _CODE.CONTROLLER_ALTER_SYNC_STATE_SET,
+            _CODE.CONTROLLER_REGISTER_BROKER,
+            _CODE.CONTROLLER_GET_NEXT_BROKER_ID,
+            _CODE.CONTROLLER_APPLY_BROKER_ID,
+            _CODE.UPDATE_CONTROLLER_CONFIG,
+            _CODE.CLEAN_BROKER_DATA,
             _CODE.AUTH_CREATE_USER,
             _CODE.AUTH_UPDATE_USER,
             _CODE.AUTH_DELETE_USER,
@@ -386,6 +403,11 @@ RIGHTS: Mapping[int, RequestRight] = {
             _CODE.EXPORT_ROCKSDB_CONFIG_TO_JSON,
             _CODE.GET_BROKER_HA_STATUS,
             _CODE.GET_BROKER_EPOCH_CACHE,
+            _CODE.LIST_GROUP_MEMBERS,
+            _CODE.CONTROLLER_GET_REPLICA_INFO,
+            _CODE.CONTROLLER_GET_METADATA_INFO,
+            _CODE.CONTROLLER_GET_SYNC_STATE_DATA,
+            _CODE.GET_CONTROLLER_CONFIG,
             _CODE.GET_COLD_DATA_FLOW_CTR_INFO,
             _CODE.GET_BROKER_LITE_INFO,
             _CODE.GET_PARENT_TOPIC_INFO,

@@ -40,3 +40,24 @@ class TokenBuckets:
         fullest = sorted(left, key=lambda name: -left[name])[: NAMES_MAX // 10]
         for name in fullest:
             del self._buckets[name]
+
+
+class Rate:
+    """Buckets of one limit that may be changed; what they have is forgotten then. 0: no limit."""
+
+    def __init__(self) -> None:
+        self._per_second = 0
+        self._buckets = TokenBuckets(1)
+
+    def set(self, per_second: int) -> None:
+        if per_second != self._per_second:
+            self._per_second = per_second
+            self._buckets = TokenBuckets(per_second or 1)
+
+    def take(self, name: str, count: int, now_ms: int) -> None:
+        """Of the empty name nothing is counted."""
+        if self._per_second and name:
+            self._buckets.take(name, count, now_ms)
+
+    def wait_ms(self, name: str, now_ms: int) -> int:
+        return self._buckets.wait_ms(name, now_ms) if self._per_second and name else 0

@@ -42,7 +42,9 @@ def build_broker(
     ground = Ground(store, disk, worker)
     parts = build_parts(identity, config, ground, addresses, now)
     access = AccessAssembly(identity, store, ground.config_file, worker, addresses, parts.outbox)
-    parts.replication.access.share(access.store, parts.replication.side.master)
+    parts.replication.access.share(access.store, parts.replication.side.master, access.audit)
+    waiting = (parts.pulls.refuse_waiting, parts.pops.refuse_waiting)
+    access.when_revoked(parts.peers.by_channel, waiting)
     tables = parts.tables
     known = tables.deduplication.known
     publishing = RoundPublishing(
@@ -51,6 +53,7 @@ def build_broker(
     parts.replication.copy_metadata(
         tables, ground, parts.pops.modes.take_over, partial(set_cleanup, store), now
     )
+    parts.replication.watch_delays(parts.delays.safe_offsets)
     if identity.takes_messages:
         # Before requests are served: a round is visible whole or not at all.
         publishing.finish_decided(now)
@@ -66,7 +69,6 @@ def build_broker(
     )
     static_topics = StaticTopicAssembly(identity, tables.topics, parts.cluster.routes, parts.outbox)
     replicas = parts.watching.of_replicas(parts.replication.side.status)
-    providers = (pending.metrics, parts.pops.shown.metrics, replicas)
     name_servers = (addresses, parts.cluster.registration.strangers)
     reception = Reception(
         access.gate,
@@ -78,7 +80,13 @@ def build_broker(
             parts.pops.fast_path.pops,
             parts.pops.fast_path.fast_ack,
         ),
+        access.audit,
+        config.current.limits,
+        parts.watching.statistics.find_flow,
     )
+    config.when_changed(lambda before, after: reception.limits.set(after.limits))
+    of_limits = reception.limits.metrics
+    providers = (pending.metrics, parts.pops.shown.metrics, replicas, of_limits)
     calls = (reception, config.current.body_bytes_max)
     return Broker(
         parts.sends.path,
@@ -88,7 +96,7 @@ def build_broker(
         parts.peers,
         duties_of(identity, parts, store, publishing, access, static_topics, calls),
         parts.outbox,
-        parts.watching.watch(name_servers, providers, now),
+        access.guarded_watch(parts.watching.watch(name_servers, providers, now)),
     )
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Effects, LinkId, Peer
-from aerobee.ports.watch import Watch
+from aerobee.ports.service import ChannelId, CloseChannel, Effects, LinkId, Peer
+from aerobee.ports.watch import AskingWatch
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
@@ -67,6 +67,8 @@ class Duties(NamedTuple):
     """Stored messages are visible now."""
     rpc: RpcDoor | None = None
     """Takes calls of gRPC; None: none are answered."""
+    may_take: Callable[[Now], bool] | None = None
+    """Whether fast paths may serve now; None: always."""
 
 
 class Broker:
@@ -81,7 +83,7 @@ class Broker:
         peers: Peers,
         duties: Duties,
         outbox: Effects,
-        watch: Watch,
+        watch: AskingWatch,
     ) -> None:
         self._send_path = send_path
         self._pull_assembly = pull_assembly
@@ -89,8 +91,10 @@ class Broker:
         self.reception = reception
         self._fast_gate = reception.fast_gate
         self._inner = reception.inner
+        self._limits = reception.limits
         self._peers = peers
         self._duties = duties
+        self._may_take = duties.may_take
         self._outbox = outbox
         self._failure: DiskFailed | None = None
         self.rpc = duties.rpc
@@ -104,13 +108,37 @@ class Broker:
         """The request table, by code."""
         return self.reception.table
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether peers are asked who they are (`ports.service.GuardedService`)."""
+        return not self.reception.gate.is_open
+
     # Connections and frames.
 
     def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
         self._peers.opened(channel, peer)
-        return []
+        if self._limits.opened(self._peers.by_channel[channel].host):
+            return []
+        _log.warning("too many connections from one address: one is closed", extra={"peer": peer})
+        return [CloseChannel(channel, "too many connections from its address")]
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+        if not self._limits.has_rates:
+            return self._take(channel, frames, output, now)
+        if not self._limits.may_be_fast(channel, now):
+            return True
+        # The current frame has been seen already; one that is left is not taken.
+        count = frames.seen - 1
+        size = frames.seen_size() - _current_bytes(frames)
+        is_left = self._take(channel, frames, output, now)
+        count = frames.seen - is_left - count
+        size = frames.seen_size() - (_current_bytes(frames) if is_left else 0) - size
+        self._limits.took(channel, count, size, now)
+        return is_left
+
+    def _take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+        if self._may_take is not None and not self._may_take(now):
+            return True
         if self._fast_gate is not None and not self._fast_gate.begin(channel, now):
             return True
         born_host = self._peers.packed[channel]
@@ -149,6 +177,7 @@ class Broker:
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
         for closed in self._duties.on_closed:
             closed(channel, now)
+        self._limits.closed(self._peers.by_channel[channel].host)
         self._peers.closed(channel)
         self.reception.forget(channel)
         return self._sent()
@@ -225,3 +254,8 @@ class Broker:
         if self._inner is not None:
             sign_dials(effects, self._inner)
         return effects
+
+
+def _current_bytes(frames: FrameReader) -> int:
+    """The size of the current frame, with its length."""
+    return frames.body_end - frames.header_start + 8

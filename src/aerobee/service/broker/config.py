@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 
 from aerobee.model.broker_role import Stage
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
+from aerobee.ports.audit import AuditSink
 from aerobee.ports.service import Peer
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
+from aerobee.service.access.request_limits import LimitConfig
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
 
 _INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 _HOUR_MS = 3_600_000
 
 
@@ -40,6 +43,8 @@ class BrokerIdentity:
     """Of a member of a Raft group."""
     grpc_address: Peer | None = None
     """Where clients of gRPC reach it; None: they are not served."""
+    audit: AuditSink | None = None
+    """Takes what its audit trail has; None: there is none."""
 
     @property
     def is_master(self) -> bool:
@@ -138,6 +143,42 @@ class BrokerConfig:
     """Popped messages that come again keep the number of their queue, and so their priority. Off:
     those of a group and topic share one queue."""
 
+    is_test: bool = False
+    """This broker may be broken on purpose, by `aerobee chaos`."""
+    user_requests_max: int = 0
+    """Requests of one user in a second; 0: no limit, as for those below."""
+    user_bytes_max: int = 0
+    """Bytes of the requests of one user in a second."""
+    user_connections_max: int = 0
+    """Connections on which one user signs."""
+    address_requests_max: int = 0
+    """Requests from one address in a second."""
+    address_bytes_max: int = 0
+    """Bytes of the requests from one address in a second."""
+    address_connections_max: int = 0
+    """Connections from one address."""
+    user_topics_max: int = 0
+    """Topics that one user has made; super users have no limit."""
+    group_requests_max: int = 0
+    """Pulls and pops of one consumer group in a second."""
+    group_bytes_max: int = 0
+    """Bytes of messages that one consumer group gets in a second."""
+    group_waiting_max: int = 0
+    """Pulls of one consumer group that wait for messages, and as many pops."""
+
+    @property
+    def limits(self) -> LimitConfig:
+        return LimitConfig(
+            self.user_requests_max,
+            self.user_bytes_max,
+            self.user_connections_max,
+            self.address_requests_max,
+            self.address_bytes_max,
+            self.address_connections_max,
+            self.group_requests_max,
+            self.group_bytes_max,
+        )
+
 
 SETTINGS = (
     Setting("brokerPermission", "permission", Whole(0, 7), is_live=True),
@@ -190,4 +231,15 @@ SETTINGS = (
         "popFromRetryProbabilityForPriority", "retry_first_percent", Whole(0, 100), is_live=True
     ),
     Setting("useSeparateRetryQueue", "separates_retries", TRUTH, is_live=True),
+    Setting("testCluster", "is_test", TRUTH),
+    Setting("userRequestsPerSecond", "user_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("userBytesPerSecond", "user_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("userConnectionsMax", "user_connections_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressRequestsPerSecond", "address_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressBytesPerSecond", "address_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("addressConnectionsMax", "address_connections_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("userTopicsMax", "user_topics_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("groupRequestsPerSecond", "group_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("groupBytesPerSecond", "group_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("groupWaitingPullsMax", "group_waiting_max", Whole(0, _INT32_MAX), is_live=True),
 )

@@ -96,8 +96,7 @@ def duties_of(
     """The duties, in the order in which they are called. `calls` has what serves those of gRPC, and
     the largest body."""
     masters = _duties_by_stage(identity, parts, publishing, static_topics)
-    reception, body_bytes_max = calls
-    rpc = build_rpc_door(identity, body_bytes_max, parts, reception)
+    rpc = build_rpc_door(identity, calls[1], parts, calls[0])
     called = _duties_of_calls(rpc)
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
 
@@ -150,9 +149,10 @@ def duties_of(
             lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
         ),
         links=replication.side,
-        on_round=(*masters.on_round, replication.side.on_round),
+        on_round=(*masters.on_round, replication.on_round),
         heard=parts.watching.times.heard,
         on_sent=parts.watching.times.measure,
         on_visible=masters.on_visible,
         rpc=rpc,
+        may_take=replication.may_take,
     )

@@ -19,10 +19,11 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.fast_inner_desk import FastInnerDesk
 from aerobee.service.broker.parts import Parts
-from aerobee.service.broker.request_table import Reception
+from aerobee.service.broker.request_table import Reception, consumer_of
 from aerobee.service.broker.rpc_door import RpcDoor
-from aerobee.service.proxy.desk import Asker, Then
+from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Then
 from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import InnerRequest, answer_with
@@ -32,8 +33,14 @@ class InnerDesk:
     """A `service.proxy.desk.Desk`."""
 
     def __init__(
-        self, broker_name: str, body_bytes_max: int, parts: Parts, reception: Reception
+        self,
+        broker_name: str,
+        body_bytes_max: int,
+        parts: Parts,
+        reception: Reception,
+        fast: FastDesk | None,
     ) -> None:
+        self.fast = fast
         self.broker_name = broker_name
         self.body_bytes_max = body_bytes_max
         self._parts = parts
@@ -49,7 +56,7 @@ class InnerDesk:
         *,
         fields: dict[str, str] | None = None,
         body: bytes = b"",
-    ) -> None:
+    ) -> Asked:
         self._parts.pulls.settle()  # a request sees messages that were sent before it
         command = RemotingCommand(code, ext_fields=fields or {}, body=body)
         heard = self._parts.watching.times.heard
@@ -59,7 +66,17 @@ class InnerDesk:
             if fields is None:
                 command.ext_fields = write_header(header)
             self._pass_gate(request, asker.metadata)
+        if asker.metadata is not None:
+            group, topic = getattr(header, "consumer_group", ""), getattr(header, "topic", "")
+            consumer = consumer_of(row.lane, group, topic)
+            refusal = self._reception.limited(request, row.lane, consumer)
+            if refusal is not None:
+                raise CallRefused(GrpcCode.TOO_MANY_REQUESTS, refusal.remark)
         answer_with(lambda request: row.handle(request, header), request)
+        return request
+
+    def withdraw(self, asked: Asked) -> None:
+        self._parts.pops.withdraw(asked)
 
     def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
         if asker.metadata is not None and not self._reception.gate.is_open:
@@ -97,5 +114,7 @@ def build_rpc_door(
     """The door for calls of gRPC; None: they are not served."""
     if identity.grpc_address is None:
         return None
-    desk = InnerDesk(identity.name, body_bytes_max, parts, reception)
-    return RpcDoor(MessagingService(desk, identity.grpc_address, parts.outbox))
+    fast = FastInnerDesk(parts, reception) if identity.takes_messages else None
+    desk = InnerDesk(identity.name, body_bytes_max, parts, reception, fast)
+    messaging = MessagingService(desk, identity.grpc_address, parts.outbox)
+    return RpcDoor(messaging, reception.gate, reception.limits)

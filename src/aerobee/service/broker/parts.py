@@ -63,7 +63,9 @@ def build_parts(
 ) -> Parts:
     """CorruptFile: one of the broker's files is damaged."""
     store = ground.store
-    tables = open_tables(identity, config, ground, now)
+    tables = ReplicationAssembly.open_tables(
+        identity, ground, lambda: open_tables(identity, config, ground, now)
+    )
     outbox: Effects = []
     told = (tables.topics, addresses, outbox, tables.topics.mappings.infos)
     cluster = ClusterAssembly(identity, config, *told)
@@ -90,7 +92,8 @@ def build_parts(
         transactions.terms,
     )
     sends.fast_send.divert(diversion, transactions.ends, identity.name)
-    outlets = Outlets(outbox, statistics.count_out, watching.times.note)
+    counted = (statistics.count_out, statistics.note_fast, watching.times.note)
+    outlets = Outlets(outbox, *counted)
     pops = PopAssembly(identity, config, tables, ground, writer, timers.timers, outlets, now)
     replication.acting.revive_by(pops.take_unstored)
     pulls.tell_arrivals(pops.note_arrival)

@@ -15,12 +15,22 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from aerobee.model.names import pop_retry_topic
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode, request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.access.audit import Audit
 from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.access.gate import Gate
+from aerobee.service.access.group_limits import FindFlow, no_flow
+from aerobee.service.access.request_limits import (
+    NO_CONSUMER,
+    NO_LIMITS,
+    Consumer,
+    LimitConfig,
+    RequestLimits,
+)
 from aerobee.service.request import Answer, Request, excess_remark
 
 H = TypeVar("H")
@@ -60,8 +70,14 @@ class Reception:
         table: RequestTable,
         peers: Mapping[ChannelId, Peer],
         fast_gate: FastGate | None = None,
+        audit: Audit | None = None,
+        limits: LimitConfig = NO_LIMITS,
+        find_flow: FindFlow = no_flow,
     ) -> None:
-        """`fast_gate` guards the fast paths; None: nobody is asked who it is."""
+        """`fast_gate` guards the fast paths; None: nobody is asked who it is. `audit` is told of
+        requests that passed. `find_flow`: what consumer groups have got."""
+        self._audit = audit
+        self.limits = RequestLimits(limits, peers, fast_gate, find_flow)
         self.gate = gate
         self._peers = peers
         self.table = table
@@ -77,6 +93,8 @@ class Reception:
                 return refusal
             if self.fast_gate is not None:
                 self.fast_gate.note(request)
+        if self._audit is not None:
+            self._audit.passed(request, self._peers[request.channel].host)
         code = request.command.code
         row = self.table.get(code)
         if row is None:
@@ -85,13 +103,30 @@ class Reception:
                 f"request type {code} not supported: "
                 f"this broker does not serve {request_name(code)}",
             )
-        return row.serve(request)
+        fields = request.command.ext_fields
+        consumer = consumer_of(row.lane, fields.get("consumerGroup", ""), fields.get("topic", ""))
+        return self.limited(request, row.lane, consumer) or row.serve(request)
+
+    def limited(self, request: Request, lane: Lane, consumer: Consumer) -> Answer | None:
+        """The answer to a request beyond the limits of its user, its address or its consumer group;
+        None: it is within."""
+        if lane is Lane.CLIENT:
+            return None
+        return self.limits.refuse(request, consumer, is_send=lane is Lane.SEND)
 
     def forget(self, channel: ChannelId) -> None:
         """A connection is closed."""
         self.gate.forget(channel)
+        self.limits.forget(channel)
         if self.fast_gate is not None:
             self.fast_gate.forget(channel)
+
+
+def consumer_of(lane: Lane, group: str, topic: str) -> Consumer:
+    """The consumer of a pull or a pop. It may get messages of its retry topic, too."""
+    if lane is not Lane.PULL or not group:
+        return NO_CONSUMER
+    return Consumer(group, (topic, pop_retry_topic(group, topic)))
 
 
 def row(

@@ -8,15 +8,21 @@ from collections.abc import Callable
 
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, RpcConnectionId
-from aerobee.ports.service import Effects
+from aerobee.ports.service import Effects, Peer
+from aerobee.service.access.call_signature import CallSignature
+from aerobee.service.access.gate import Gate
+from aerobee.service.access.request_limits import RequestLimits
 from aerobee.service.proxy.messaging_service import MessagingService
 
 
 class RpcDoor:
     """A `ports.rpc.RpcService`."""
 
-    def __init__(self, messaging: MessagingService) -> None:
+    def __init__(self, messaging: MessagingService, gate: Gate, limits: RequestLimits) -> None:
         self.messaging = messaging
+        self._gate = gate
+        self._limits = limits
+        self._hosts: dict[RpcConnectionId, str] = {}
         self._sent: Callable[[], Effects] = list
 
     def lead_to(self, sent: Callable[[], Effects]) -> None:
@@ -33,6 +39,21 @@ class RpcDoor:
     @property
     def message_bytes_max(self) -> int:
         return self.messaging.message_bytes_max
+
+    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
+        return self.messaging.take_call(start, message, now)
+
+    def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
+        host = peer.host.partition("%")[0]
+        if self._limits.opened(host):
+            self._hosts[connection] = host
+            return True
+        self._limits.closed(host)
+        return False
+
+    def knows(self, start: CallStart, now: Now) -> bool:
+        host = start.peer.host.partition("%")[0]
+        return self._gate.knows(CallSignature(start.metadata), host, now.monotonic_ms)
 
     def on_call(self, start: CallStart, now: Now) -> Effects:
         self.messaging.on_call(start, now)
@@ -51,5 +72,8 @@ class RpcDoor:
         return self._sent()
 
     def on_rpc_closed(self, connection: RpcConnectionId, now: Now) -> Effects:
+        host = self._hosts.pop(connection, None)
+        if host is not None:
+            self._limits.closed(host)
         self.messaging.on_rpc_closed(connection, now)
         return self._sent()

@@ -10,6 +10,7 @@ Imports more than 15 modules because it puts the others together.
 import logging
 from typing import TypeAlias
 
+from aerobee.ports.audit import AuditSink
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer
@@ -17,7 +18,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode, request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.config import OPEN, AccessConfig
-from aerobee.service.access.gate import OPEN_GATE, Gate
+from aerobee.service.access.guarded_watch import GuardedWatch
 from aerobee.service.access.own_requests import sign_dials
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.nameserver.config import NameServerConfig
@@ -49,12 +50,14 @@ class NameServer:
         worker: DiskWorker,
         started: Now,
         access: AccessConfig = OPEN,
+        audit: AuditSink | None = None,
     ) -> None:
+        """`audit` takes what the audit trail has; None: there is none."""
         self._config = config
         self._worker = worker
         self._routes = RouteTable()
         self._scanned_ms = started.monotonic_ms
-        self.watch = NameServerWatch(self._routes, config, started)
+        self._watch = NameServerWatch(self._routes, config, started)
         self._outbox: Effects = []
         self._handlers: HandlerTable = {
             **BrokerHandlers(self._routes, key_values, config).table(),
@@ -62,13 +65,17 @@ class NameServer:
             **KeyValueHandlers(key_values).table(),
             **ConfigHandlers(config).table(),
         }
-        self._gate = OPEN_GATE
         self._inner = access.inner
         self._sources: dict[ChannelId, str] = {}
-        told = ToldAccess(access)
+        told = ToldAccess(access, audit)
+        self._gate, self._audit = told.gate, told.audit
         self._handlers[RequestCode.TELL_ACCESS] = told.tell
-        if access.authenticates:
-            self._gate = Gate(access, told.realms)
+        self.watch = GuardedWatch(self._watch, self._gate)
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether peers are asked who they are (`ports.service.GuardedService`)."""
+        return not self._gate.is_open
 
     def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
         self._sources[channel] = peer.host.partition("%")[0]
@@ -84,7 +91,7 @@ class NameServer:
         return []
 
     def on_tick(self, now: Now) -> Effects:
-        self.watch.on_tick(now)
+        self._watch.on_tick(now)
         self._worker.collect()
         if now.monotonic_ms - self._scanned_ms >= self._config.current.scan_interval_ms:
             self._scanned_ms = now.monotonic_ms
@@ -108,9 +115,12 @@ class NameServer:
         return self._sent()
 
     def _handled(self, request: Request) -> Answer | None:
-        refusal = self._gate.refuse(request, self._sources.get(request.channel, ""))
+        source = self._sources.get(request.channel, "")
+        refusal = self._gate.refuse(request, source)
         if refusal is not None:
             return refusal
+        if self._audit is not None:
+            self._audit.passed(request, source)
         handler = self._handlers.get(request.command.code)
         if handler is None:
             return Answer(

@@ -1,4 +1,5 @@
-"""ToldAccess: the users and rules that brokers told a name server, one table for each broker name.
+"""ToldAccess: the users and rules that brokers told a name server, one table for each broker name,
+and the gate that goes by them.
 
 A name server keeps none of its own but those that its settings name. A broker asks every few
 seconds whether its table is known here, by its digest, and sends it if it is not: so a change is
@@ -6,12 +7,14 @@ known soon, and a name server that was restarted soon knows all.
 """
 
 from aerobee.errors import AerobeeError
+from aerobee.ports.audit import AuditSink
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.access_store import seeded
 from aerobee.service.access.access_table import AccessTable
 from aerobee.service.access.accounts import Accounts
+from aerobee.service.access.audit import Audit
 from aerobee.service.access.config import AccessConfig
-from aerobee.service.access.gate import Realm
+from aerobee.service.access.gate import Gate, Realm
 from aerobee.service.access.table_text import decode_table, transfer_key
 from aerobee.service.request import OK, Answer, Request
 
@@ -19,7 +22,10 @@ BROKERS_MAX = 1_000
 
 
 class ToldAccess:
-    def __init__(self, config: AccessConfig) -> None:
+    def __init__(self, config: AccessConfig, audit: AuditSink | None = None) -> None:
+        """`audit` takes what the audit trail has; None: there is none."""
+        self.audit = None if audit is None else Audit(audit, "nameserver", "*")
+        self.gate = Gate(config, self.realms, audit=self.audit)
         self._inner = config.inner
         self._needs_none = not config.authenticates
         self._own = Realm("", Accounts(seeded(AccessTable(), config)))

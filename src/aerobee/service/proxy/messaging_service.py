@@ -17,10 +17,10 @@ from aerobee.ports.service import CloseChannel, Effects, Peer, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
-from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
-from aerobee.service.proxy.open_call import Method, OpenCall
+from aerobee.service.proxy.open_call import InPlace, Method, OpenCall
 from aerobee.service.proxy.open_transactions import OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
@@ -54,6 +54,11 @@ class MessagingService:
         self._receives = ReceiveCalls(desk, self._receipts)
         self._ends = TransactionCalls(desk, self.transactions)
         sends = SendCalls(desk, self.transactions, self._telemetry)
+        self._fast = desk.fast
+        self._in_place: dict[str, InPlace] = {
+            SERVICE + "SendMessage": SendsInPlace(desk).take,
+            SERVICE + "AckMessage": AcksInPlace(outbox, self._receipts.renewals).take,
+        }
         self._methods: dict[str, Method] = {
             SERVICE + method.name: method
             for room in (
@@ -72,7 +77,21 @@ class MessagingService:
     def message_bytes_max(self) -> int:
         return self._desk.body_bytes_max + BESIDE_BODY_BYTES
 
+    def __len__(self) -> int:
+        """The number of calls that are not answered."""
+        return len(self._calls)
+
     # Calls.
+
+    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
+        take = self._in_place.get(start.path)
+        fast = self._fast
+        if take is None or fast is None or not fast.is_open(now):
+            return False
+        client = self.clients.find(start.metadata.get("x-mq-client-id", ""))
+        if client is None or start.connection not in client.connections:
+            return False  # it is met first
+        return take(fast, client, start.call, message, now)
 
     def on_call(self, start: CallStart, now: Now) -> None:
         method = self._methods.get(start.path)
@@ -83,8 +102,7 @@ class MessagingService:
         deadline_ms = None
         if start.timeout_ms is not None:
             deadline_ms = now.monotonic_ms + start.timeout_ms
-        call = OpenCall(start, method, deadline_ms, self._outbox)
-        self._calls[start.call] = call
+        OpenCall(start, method, deadline_ms, self._outbox, self._calls)
 
     def on_call_message(self, number: CallId, message: bytes, now: Now) -> None:
         call = self._calls.get(number)
@@ -106,23 +124,21 @@ class MessagingService:
             # A bug in a method. Only this call fails.
             _log.exception("a call failed", extra={"method": method.name})
             method.refuse(call, request, _failed(f"internal error: {error!r}"[:500]).status, now)
-        if not call.is_open:
-            self._calls.pop(number, None)
 
     def on_call_half_closed(self, number: CallId, now: Now) -> None:
         call = self._calls.get(number)
         if call is not None and call.method.is_stream:
-            self._over(call)
+            self._stream_over(call)
             call.end()
         elif call is not None and call.is_unasked:
-            self._over(call)
             call.end(RpcStatus.INTERNAL, "Half-closed without a request")
 
     def on_call_cancelled(self, number: CallId, now: Now) -> None:
         call = self._calls.get(number)
         if call is not None:
-            call.is_open = False
-            self._over(call)
+            call.give_up()
+            self._receives.given_up(call)
+            self._stream_over(call)
 
     def on_rpc_closed(self, connection: RpcConnectionId, now: Now) -> None:
         self.clients.disconnected(connection, now)
@@ -136,8 +152,7 @@ class MessagingService:
         client.version = start.metadata.get("x-mq-client-version", "")
         return client
 
-    def _over(self, call: OpenCall) -> None:
-        self._calls.pop(call.start.call, None)
+    def _stream_over(self, call: OpenCall) -> None:
         client = self.clients.find(call.start.metadata.get("x-mq-client-id", ""))
         if client is not None:
             self._telemetry.stream_ended(client, call.start.call)
@@ -169,15 +184,14 @@ class MessagingService:
                 kept.append(effect)
             elif isinstance(effect, CloseChannel):
                 self.clients.drop(client, self._now)
-            elif isinstance(effect, Reply) and (
-                effect.command.code == RequestCode.CHECK_TRANSACTION_STATE
-            ):
+            elif isinstance(effect, Reply):
                 command = self._ends.check_back(effect.command)
                 if command is not None:
                     self._telemetry.command(client, command)
         return kept
 
     def _client_gone(self, client: GrpcClient, now: Now) -> None:
+        self._receives.client_gone(client, now)
         self._receipts.client_gone(client, now)
         self._desk.closed(client.channel)
 

@@ -3,32 +3,40 @@
 A call that its client has given up takes answers, and drops them.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall
+from aerobee.ports.rpc import AnswerCall, CallId, CallStart, CallWrite, EndCall
 from aerobee.ports.service import Effects
 from aerobee.protocol.grpc.codes import RpcStatus
 from aerobee.protocol.grpc.resources import Status
 from aerobee.protocol.grpc.wire import encode
-from aerobee.service.proxy.desk import Asker
+from aerobee.service.proxy.desk import Asker, FastDesk
 from aerobee.service.proxy.grpc_clients import GrpcClient
 
 
 class OpenCall:
-    __slots__ = ("_client", "_outbox", "deadline_ms", "is_open", "method", "start")
+    __slots__ = ("_client", "_open", "_outbox", "deadline_ms", "is_open", "method", "start")
 
     def __init__(
-        self, start: CallStart, method: "Method", deadline_ms: int | None, outbox: Effects
+        self,
+        start: CallStart,
+        method: "Method",
+        deadline_ms: int | None,
+        outbox: Effects,
+        open_calls: "dict[CallId, OpenCall]",
     ) -> None:
+        """`open_calls` has it from now on, until it ends."""
         self.start = start
         self.method = method
         self.deadline_ms = deadline_ms
         """On the monotonic clock; None: the client waits for ever."""
         self._client: GrpcClient | None = None
         self._outbox = outbox
+        self._open = open_calls
         self.is_open = True
+        open_calls[start.call] = self
 
     @property
     def id(self) -> CallId:
@@ -58,15 +66,30 @@ class OpenCall:
         if self.is_open:
             self._outbox.append(CallWrite(self.id, encode(response)))
 
+    def answer_all(self, messages: Sequence[bytes]) -> None:
+        """Send all messages of the answer, as they are written, and end."""
+        if self.is_open:
+            self.give_up()
+            self._outbox.append(AnswerCall(self.id, messages))
+
     def end(self, status: RpcStatus = RpcStatus.OK, reason: str = "") -> None:
         if self.is_open:
-            self.is_open = False
+            self.give_up()
             self._outbox.append(EndCall(self.id, status, reason))
+
+    def give_up(self) -> None:
+        """Nobody waits for an answer."""
+        self.is_open = False
+        self._open.pop(self.id, None)
 
     def answer(self, response: object) -> None:
         """Send the one response, and end."""
         self.send(response)
         self.end()
+
+
+InPlace: TypeAlias = Callable[[FastDesk, GrpcClient, CallId, bytes, Now], bytes | bool]
+"""Takes a call of a client in place (`ports.rpc.RpcService.take_call`)."""
 
 
 class Method(NamedTuple):

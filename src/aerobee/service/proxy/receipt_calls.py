@@ -107,12 +107,15 @@ class ReceiptCalls:
         answers = _AckAnswers(call, request.entries)
         for index, entry in enumerate(request.entries):
             try:
-                handle = self._newest(call.client, group, entry.message_id, entry.receipt_handle)
+                handle = ReceiptHandle(entry.receipt_handle)
+                key = _key(call.client, group, entry.message_id, handle.receipt)
+                handle = self._newest(key, handle)
                 handle.check_expiry(now)
             except CallRefused as refusal:
                 answers.add(index, refusal.status)
                 continue
             self._ask_ack(call.asker, group, topic, handle.receipt, now, answers.adding(index))
+            self.renewals.take(key)
 
     def drop(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Acknowledge a message that is not handed out."""
@@ -147,7 +150,9 @@ class ReceiptCalls:
                 GrpcCode.ILLEGAL_INVISIBLE_TIME,
                 f"the invisibleTime is {invisible_ms} ms, and must be 0 to {INVISIBLE_MS_MAX}",
             )
-        handle = self._newest(call.client, group, request.message_id, request.receipt_handle)
+        handle = ReceiptHandle(request.receipt_handle)
+        key = _key(call.client, group, request.message_id, handle.receipt)
+        handle = self._newest(key, handle)
         handle.check_expiry(now)
 
         def changed(answer: Answer) -> None:
@@ -165,6 +170,7 @@ class ReceiptCalls:
             changed,
             suspend=bool(request.suspend),
         )
+        self.renewals.take(key)
 
     def give_back(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Make a message visible soon that its client did not get."""
@@ -207,7 +213,9 @@ class ReceiptCalls:
 
     def _forward(self, call: OpenCall, request: ForwardToDeadLettersRequest, now: Now) -> None:
         group, topic = group_in(request.group), topic_in(request.topic)
-        handle = self._newest(call.client, group, request.message_id, request.receipt_handle)
+        handle = ReceiptHandle(request.receipt_handle)
+        key = _key(call.client, group, request.message_id, handle.receipt)
+        handle = self._newest(key, handle)
         if handle.log_offset is None:
             raise CallRefused(
                 GrpcCode.INVALID_RECEIPT_HANDLE, "the receipt handle has no commit log offset"
@@ -230,6 +238,7 @@ class ReceiptCalls:
         )
         code = RequestCode.CONSUMER_SEND_MSG_BACK
         self._desk.ask(call.asker, code, header, now, stored)
+        self.renewals.take(key)
 
     # Renewing.
 
@@ -277,10 +286,10 @@ class ReceiptCalls:
         place = (renewal.key[1], renewal.topic)
         self._ask_change(Asker(renewal.channel), place, handle.receipt, invisible_ms, now, changed)
 
-    def _newest(self, client: GrpcClient, group: str, message_id: str, text: str) -> ReceiptHandle:
-        """The newest handle of a message, which is not renewed any more."""
-        handle = ReceiptHandle(text)
-        renewal = self.renewals.take(_key(client, group, message_id, handle.receipt))
+    def _newest(self, key: RenewalKey, handle: ReceiptHandle) -> ReceiptHandle:
+        """The newest handle of a message. Its renewal ends only when its client was let pass: any
+        peer can name another client."""
+        renewal = self.renewals.find(key)
         return handle if renewal is None else ReceiptHandle(renewal.handle)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from aerobee.errors import ProtocolError
 from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
 from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
 from aerobee.protocol.grpc.calls import ReceiveMessageRequest, ReceiveMessageResponse
 from aerobee.protocol.grpc.codes import GrpcCode
@@ -27,10 +28,16 @@ from aerobee.service.proxy.client_settings import (
     RECEIVE_BATCH_MAX,
     REQUEST_TIMEOUT_MS,
 )
-from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.desk import Asked, Desk
+from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused, status_of
-from aerobee.service.proxy.popped_messages import popped_messages
+from aerobee.service.proxy.popped_messages import (
+    HandedRecord,
+    RecordsInPlace,
+    found_responses,
+    popped_messages,
+)
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
 from aerobee.service.request import Answer
 
@@ -72,10 +79,14 @@ class _Wanted:
 
 
 class ReceiveCalls:
+    """R1. `_held` has the receives that are neither answered nor given up, by their clients."""
+
     def __init__(self, desk: Desk, receipts: ReceiptCalls) -> None:
         self._desk = desk
         self._receipts = receipts
         self._now = Now(0, 0)
+        self._records = RecordsInPlace()
+        self._held: dict[ChannelId, dict[OpenCall, Asked]] = {}
 
     def methods(self) -> list[Method]:
         return [Method("ReceiveMessage", ReceiveMessageRequest, self._receive, _refuse)]
@@ -102,9 +113,33 @@ class ReceiveCalls:
         )
 
         def popped(answer: Answer) -> None:
+            self._take_held(call)
             self._answer(call, wanted, answer)
 
-        self._desk.ask(call.asker, RequestCode.POP_MESSAGE, header, now, popped)
+        asked = self._desk.ask(call.asker, RequestCode.POP_MESSAGE, header, now, popped)
+        if call.is_open:
+            self._held.setdefault(call.client.channel, {})[call] = asked
+
+    def given_up(self, call: OpenCall) -> None:
+        """The client of a call has given it up: it takes no messages from others."""
+        if not call.is_unasked:
+            asked = self._take_held(call)
+            if asked is not None:
+                self._desk.withdraw(asked)
+
+    def client_gone(self, client: GrpcClient, now: Now) -> None:
+        """Answer what a client waits for that leaves: it may wait for that with its leaving."""
+        for call, asked in list(self._held.get(client.channel, {}).items()):
+            self._take_held(call)
+            self._desk.withdraw(asked)
+            _finish(call, _NOTHING_NEW, now)
+
+    def _take_held(self, call: OpenCall) -> Asked | None:
+        mine = self._held.get(call.client.channel, {})
+        asked = mine.pop(call, None)
+        if asked is not None and not mine:
+            del self._held[call.client.channel]
+        return asked
 
     def _answer(self, call: OpenCall, wanted: _Wanted, answer: Answer) -> None:
         now = self._now
@@ -112,6 +147,11 @@ class ReceiveCalls:
             is_empty = answer.code in (ResponseCode.POLLING_TIMEOUT, ResponseCode.PULL_NOT_FOUND)
             _finish(call, _NOTHING_NEW if is_empty else status_of(answer), now)
             return
+        if call.is_open and not wanted.is_orderly:
+            records = self._records.read(answer, self._desk.broker_name, wanted.topic)
+            if records is not None:
+                self._hand_out(call, wanted, records, now)
+                return
         try:
             found = popped_messages(answer, self._desk.broker_name)
         except ProtocolError as error:
@@ -131,6 +171,26 @@ class ReceiveCalls:
                         call.client, wanted.group, wanted.topic, message.message_id, handle, now
                     )
         _finish(call, OK_STATUS if handed else _NOTHING_FITS, now, handed)
+
+    def _hand_out(
+        self, call: OpenCall, wanted: _Wanted, records: Sequence[HandedRecord], now: Now
+    ) -> None:
+        """Answer with records that were mapped in place."""
+        group, topic, tags = wanted.group, wanted.topic, wanted.filter.tags
+        responses: list[bytes] = []
+        for record in records:
+            if tags is not None and record.tag not in tags:
+                self._receipts.drop(call.client, group, topic, record.handle, now)
+                continue
+            responses.append(record.response)
+            if wanted.is_renewed:
+                self._receipts.renew(
+                    call.client, group, topic, record.message_id, record.handle, now
+                )
+        if responses:
+            call.answer_all(found_responses(responses, now.wall_ms))
+        else:
+            _finish(call, _NOTHING_FITS, now)
 
 
 def _poll_ms(call: OpenCall, request: ReceiveMessageRequest, now: Now) -> int:

@@ -64,6 +64,9 @@ class Renewals:
         self._by_client.setdefault(renewal.key[0], set()).add(renewal.key)
         heapq.heappush(self._due, (renewal.expiry_ms - AHEAD_MS, renewal.key))
 
+    def find(self, key: RenewalKey) -> Renewal | None:
+        return self._by_key.get(key)
+
     def take(self, key: RenewalKey) -> Renewal | None:
         """Remove the renewal of a message that its client is done with."""
         renewal = self._by_key.pop(key, None)

@@ -88,30 +88,34 @@ class TelemetryCalls:
     # Settings.
 
     def _take(self, call: OpenCall, command: TelemetryCommand, now: Now) -> None:
-        call.client.telemetry = call.id
         said = command.settings
         if said is None:
             return  # the outcome of a command: nobody waits for it
         if said.publishing is not None:
-            settled = self._settle_producer(call.client, said)
+            settled = self._settle_producer(said)
         elif said.subscription is not None:
             settled = self._settle_consumer(said)
         else:
             raise CallRefused(GrpcCode.BAD_REQUEST, "settings without publishing or subscription")
-        before, call.client.settings = call.client.settings, settled
+        client = call.client
+        before = client.settings, client.topics
+        client.settings = settled
+        if said.publishing is not None:
+            client.topics = client.topics | {topic.name for topic in said.publishing.topics}
         try:
-            self._announce(call.client, call.asker, now)
+            self._announce(client, call.asker, now)
         except CallRefused:
-            call.client.settings = before
+            # Any peer can name another client: it has changed nothing of it.
+            client.settings, client.topics = before
             raise
+        client.telemetry = call.id
         call.send(TelemetryCommand(status=OK_STATUS, settings=settled))
 
-    def _settle_producer(self, client: GrpcClient, said: ClientSettings) -> ClientSettings:
+    def _settle_producer(self, said: ClientSettings) -> ClientSettings:
         assert said.publishing is not None
         topics = {topic_in(topic) for topic in said.publishing.topics}
         if len(topics) > TOPICS_MAX:
             raise CallRefused(GrpcCode.BAD_REQUEST, f"more than {TOPICS_MAX} topics")
-        client.topics |= topics
         return producer_settings(said, self._desk.body_bytes_max)
 
     def _settle_consumer(self, said: ClientSettings) -> ClientSettings:
@@ -179,10 +183,12 @@ class TelemetryCalls:
         call.answer(StatusResponse(OK_STATUS))
 
     def _terminate(self, call: OpenCall, request: NotifyClientTerminationRequest, now: Now) -> None:
-        if call.client.settings is None:
+        settings = call.client.settings
+        if settings is None:
             call.answer(StatusResponse(_UNKNOWN))
             return
-        group = "" if request.group is None else request.group.name
+        # Its own group, not the one that the call names: whoever ends a client needs its rights.
+        group = "" if settings.subscription is None else group_in(settings.subscription.group)
         leaving = {"clientID": call.client.id, "consumerGroup": group}
         self._desk.check(call.asker, RequestCode.UNREGISTER_CLIENT, leaving, now)
         call.answer(StatusResponse(OK_STATUS))

@@ -79,7 +79,10 @@ class TransactionCalls:
         self._desk.ask(call.asker, RequestCode.END_TRANSACTION, header, now, ended)
 
     def check_back(self, command: RemotingCommand) -> TelemetryCommand | None:
-        """The command to a client for a check of the broker; None: the check is not readable."""
+        """The command to a client for a check of the broker; None: it is no check, or not
+        readable."""
+        if command.code != RequestCode.CHECK_TRANSACTION_STATE:
+            return None
         try:
             header = read_header(CheckTransactionHeader, command.ext_fields)
             message = client_messages(bytes(command.body))[0]

@@ -173,6 +173,21 @@ class LogFiles:
         self.sequence.files.append(file)
         return file
 
+    def find_shortage(self, end_offset: int) -> StorageError | None:
+        """Why there is no file for appends up to here; None: there is, or the next one is ready.
+        Blocks while that is made."""
+        if end_offset <= self.sequence.end_offset():
+            return None
+        self.prepare_next()
+        making = self._making
+        assert making is not None
+        if not making.is_done:
+            self._worker.wait_alone(making)
+        error = _explain(making)
+        if error is not None:
+            self._missed = making
+        return error
+
     def begin_at(self, first_offset: int) -> None:
         """Have a log without records begin elsewhere. Blocks.
 

@@ -2,7 +2,7 @@
 
 The client is librocketmq.so, which the Python package `rocketmq` brings with thin wrappers around
 its C functions. It runs in an environment of its own. Arguments: the name server's address, a name
-for this process.
+for this process. The environment may have credentials, ACCESS_KEY and SECRET_KEY.
 """
 
 import json
@@ -14,14 +14,14 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs
 
-from rocketmq.client import (  # type: ignore[import-not-found]
+from rocketmq.client import (
     Message,
     Producer,
     PullConsumer,
     PushConsumer,
     RecvMessage,
 )
-from rocketmq.ffi import MessageModel, dll  # type: ignore[import-not-found]
+from rocketmq.ffi import MessageModel, dll
 
 Fields = dict[str, list[str]]
 
@@ -40,6 +40,7 @@ class Client:
         os.dup2(2, 1)
         self._producer = Producer(f"interop-{process}")
         self._producer.set_namesrv_addr(name_server)
+        _sign(self._producer)
         self._producer.start()
 
     def obey(self, line: str) -> None:
@@ -119,6 +120,7 @@ class Client:
         )
         consumer.set_namesrv_addr(self._name_server)
         consumer.set_instance_name(f"{self._process}-{name}")
+        _sign(consumer)
         # The wrapper's own way to refuse raises through C, which answers whatever it finds.
         expression = command.get("expression", ["*"])[0]
         dll.Subscribe(consumer._handle, command["topic"][0].encode(), expression.encode())
@@ -137,6 +139,12 @@ class Client:
         for message in consumer.pull(command["topic"][0], expression):
             self._print({**_described(message), "event": "found", "id": command["id"][0]})
         consumer.shutdown()
+
+
+def _sign(client: Any) -> None:
+    if "ACCESS_KEY" in os.environ:
+        key, secret = os.environ["ACCESS_KEY"], os.environ["SECRET_KEY"]
+        client.set_session_credentials(key, secret, "")
 
 
 def _message(command: Fields, body: str) -> Any:

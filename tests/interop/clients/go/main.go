@@ -1,5 +1,6 @@
 // The Go client, told on standard input what to do: see features/program.py for the commands and
-// the events. Arguments: the name server's address, a name for this process.
+// the events. Arguments: the name server's address, a name for this process. The environment may
+// have credentials, ACCESS_KEY and SECRET_KEY.
 package main
 
 import (
@@ -71,6 +72,13 @@ func main() {
 	}
 }
 
+// Empty ones sign nothing.
+func credentials() primitive.Credentials {
+	return primitive.Credentials{
+		AccessKey: os.Getenv("ACCESS_KEY"), SecretKey: os.Getenv("SECRET_KEY"),
+	}
+}
+
 func (c *client) newProducer(
 	name string, selector producer.QueueSelector, more ...producer.Option,
 ) rocketmq.Producer {
@@ -80,6 +88,7 @@ func (c *client) newProducer(
 		producer.WithInstanceName(c.process + "-" + name),
 		producer.WithQueueSelector(selector),
 		producer.WithRetry(2),
+		producer.WithCredentials(credentials()),
 	}
 	made, err := rocketmq.NewProducer(append(options, more...)...)
 	if err == nil {
@@ -266,6 +275,7 @@ func (c *client) options(group, instance string) []consumer.Option {
 		consumer.WithGroupName(group),
 		consumer.WithInstance(c.process + "-" + instance),
 		consumer.WithConsumeFromWhere(consumer.ConsumeFromFirstOffset),
+		consumer.WithCredentials(credentials()),
 	}
 }
 

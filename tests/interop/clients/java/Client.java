@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import org.apache.rocketmq.acl.common.AclClientRPCHook;
+import org.apache.rocketmq.acl.common.SessionCredentials;
 import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
@@ -19,6 +21,7 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.impl.MQClientAPIImpl;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendCallback;
@@ -29,13 +32,14 @@ import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.RPCHook;
 
 /**
  * The Java client, told on standard input what to do: see features/program.py for the commands and
  * the events.
  *
  * <p>The same source is compiled against 4.9.8 and 5.5.0. Arguments: the name server's address, a
- * name for this process.
+ * name for this process. The environment may have credentials, ACCESS_KEY and SECRET_KEY.
  */
 public class Client {
     private static final long ADMIN_MS = 5_000;
@@ -55,8 +59,15 @@ public class Client {
     private Client(String nameServer, String process) throws Exception {
         this.nameServer = nameServer;
         this.process = process;
-        producer = startProducer(new DefaultMQProducer("interop-" + process), process);
+        producer = startProducer(new DefaultMQProducer("interop-" + process, signing()), process);
         transactions = new Transactions(events, nameServer, process);
+    }
+
+    /** Signs requests with the credentials of the environment; null: there are none. */
+    private static RPCHook signing() {
+        String key = System.getenv("ACCESS_KEY");
+        return key == null ? null
+            : new AclClientRPCHook(new SessionCredentials(key, System.getenv("SECRET_KEY")));
     }
 
     private DefaultMQProducer startProducer(DefaultMQProducer made, String instance)
@@ -213,8 +224,9 @@ public class Client {
 
     private void subscribe(Command command) throws Exception {
         String name = command.text("consumer");
-        DefaultMQPushConsumer consumer =
-            new DefaultMQPushConsumer(command.text("group"), command.has("traced"), null);
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(
+            command.text("group"), signing(), new AllocateMessageQueueAveragely(),
+            command.has("traced"), null);
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName(process + "-" + name);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);

@@ -1,7 +1,8 @@
 'use strict';
 
 // The Node client, told on standard input what to do: see features/program.py for the commands and
-// the events. Arguments: the name server's address, a name for this process.
+// the events. Arguments: the name server's address, a name for this process. The environment may
+// have credentials, ACCESS_KEY and SECRET_KEY.
 
 const readline = require('readline');
 const { Consumer, Producer, Message } = require('ali-ons');
@@ -11,6 +12,10 @@ const [nameSrv, processName] = process.argv.slice(2);
 const httpclient = { request: async () => ({ status: 404, data: '' }) };
 const logger = { debug() {}, info() {}, warn: console.error, error: console.error };
 const common = { httpclient, logger, nameSrv };
+if (process.env.ACCESS_KEY) {
+  common.accessKey = process.env.ACCESS_KEY;
+  common.secretKey = process.env.SECRET_KEY;
+}
 
 const producer = new Producer({
   ...common,

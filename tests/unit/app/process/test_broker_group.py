@@ -9,7 +9,6 @@ from aerobee.app.process.broker_process import BrokerPart
 from aerobee.app.process.lifecycle import CannotStart
 from aerobee.app.settings.config import ListenConfig
 from aerobee.client.client import connect
-from tests.interop.replication.brokers import steady_port
 from tests.net_kit import in_loop
 from tests.process_kit import SECONDS_MAX
 from tests.up_kit import broker_parts, name_server, no_failure, running, settings_of
@@ -108,15 +107,3 @@ def test_nobody_misses_another_when_all_are_stopped(
     with caplog.at_level(logging.WARNING):
         in_loop(test)
     assert [one.getMessage() for one in caplog.records] == []
-
-
-def test_a_raft_group_has_a_leader_when_it_is_ready_and_stops_at_once(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with running(tmp_path, replication="raft", port=steady_port()) as started:
-            nameserver, brokers = started
-            (leader,) = [one for one in brokers if one.leads]
-            assert leader.broker_id == 0
-            async with connect(nameserver.address) as client:
-                await client.send("Orders", b"a body", timeout=SECONDS_MAX)
-
-    in_loop(test)

@@ -1,3 +1,8 @@
+"""The broker's part of a process: its ports, its store, and one life after another.
+
+Longer than 500 lines because each test is small and shares the same stand-in for the broker.
+"""
+
 import asyncio
 import contextlib
 import logging
@@ -6,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -268,25 +274,36 @@ def test_a_role_that_the_service_asks_for_is_another_life_and_outlives_the_proce
     in_loop(test)
 
 
-class Hasty(Standin):
-    """Asks for another life in the first tick of its first one, before its start is over."""
+class Restless(Standin):
+    """Asks for another life in the first tick of each life but the third, before its start is
+    over: as a member that is deposed while it is built as the leader."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lives = 0
+
+    def build(self, *told: Any) -> Standin:
+        self.lives += 1
+        self.ticks = 0
+        return super().build(*told)
 
     def on_tick(self, now: Now) -> Effects:
         is_first = self.ticks == 0
         effects = super().on_tick(now)
-        return [*effects, Rebuild("a test", stage=Stage.ACTING)] if is_first else effects
+        wish = Rebuild(f"after life {self.lives}", stage=Stage.ACTING)
+        return [*effects, wish] if is_first and self.lives < 3 else effects
 
 
 def test_a_life_that_asks_for_the_next_during_its_own_start_is_ended_first(tmp_path: Path) -> None:
     async def test() -> None:
         async with Running() as other:
-            standin = Hasty()
-            standin.asks = f"127.0.0.1:{other.port}"  # the start waits for this answer
+            standin = Restless()
+            standin.asks = f"127.0.0.1:{other.port}"
             part = BrokerPart(settings(tmp_path), standin.build)
             async with live(part) as port:
                 assert part._rebuilding is not None
                 await part._rebuilding
-                assert (standin.stops, standin.identity.stage) == (1, Stage.ACTING)
+                assert (standin.lives, standin.stops) == (3, 2)
                 answer = await asyncio.to_thread(ask, port)
                 assert bytes(answer.body) == b"x"
 

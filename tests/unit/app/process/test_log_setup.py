@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aerobee.app.process.log_setup import LINE_CHARS_MAX, LineFormatter, logs_shown
+from aerobee.app.process.log_setup import LINE_CHARS_MAX, LineFormatter, logs_shown, pass_on
 
 
 @pytest.fixture
@@ -84,3 +84,13 @@ def test_the_log_of_whoever_runs_a_command_is_as_it_was() -> None:
     assert (root.handlers, root.level) == (handlers, level)
     assert "seen" in stream.getvalue()
     assert "not wanted" not in stream.getvalue()
+
+
+def test_a_line_of_another_process_is_passed_on_as_it_is() -> None:
+    stream = io.StringIO()
+    with logs_shown("WARNING", stream):
+        pass_on("2026-01-31T12:00:00.123Z ERROR store the disk is full at=/data")
+        pass_on("100 %s of it\x1b[2J")
+    first, second = stream.getvalue().splitlines()
+    assert first == "2026-01-31T12:00:00.123Z ERROR store the disk is full at=/data"
+    assert second == "100 %s of it\\x1b[2J"

@@ -1,6 +1,10 @@
+import asyncio
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 
 from aerobee.app.process.monitor import STARTING, Monitor, process_metrics
+from aerobee.app.process.safety import Safety
+from aerobee.app.settings.config import ListenConfig
 from aerobee.model.metric import Metric, Sample, counter
 from aerobee.net.http_listener import Page
 from aerobee.ports.clock import Now
@@ -26,6 +30,11 @@ class Watched:
 
     def obstacles(self, now: Now) -> list[str]:
         return self.wrong + self.missing
+
+    asks_who_looks = False
+
+    def may_look(self, name: str, password: str, source: str, now: Now) -> bool:
+        return (name, password, source) == ("ops", "the-password", "127.0.0.1")
 
 
 def shown(monitor: Monitor, path: str) -> tuple[int, str]:
@@ -66,7 +75,7 @@ def test_metrics_are_the_services_and_the_processs() -> None:
     assert 'aerobee_connections{node_id="b"} 3\n' in text
     assert 'process_cpu_seconds_total{node_id="b"} ' in text
     assert 'aerobee_insecure{node_id="b"} 0\n' in text
-    monitor.show_safety(None, is_exposed=True)
+    monitor.show_safety(Safety(is_exposed=True))
     assert 'aerobee_insecure{node_id="b"} 1\n' in shown(monitor, "/metrics")[1]
 
 
@@ -78,3 +87,33 @@ def test_a_process_tells_of_its_memory_and_files() -> None:
     assert memory > 1 << 20
     assert isinstance(files, int)
     assert files >= 3
+
+
+def test_metrics_ask_who_looks_where_the_service_does() -> None:
+    async def test() -> list[bytes]:
+        watch = Watched()
+        monitor = started(watch)
+        address = await monitor.listen(ListenConfig(0, "127.0.0.1"))
+        port = int(address.rpartition(":")[2])
+
+        async def status(path: str, login: bytes = b"") -> bytes:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            more = b"Authorization: Basic " + b64encode(login) + b"\r\n" if login else b""
+            writer.write(b"GET %b HTTP/1.1\r\n%b\r\n" % (path.encode(), more))
+            said = await reader.read()
+            writer.close()
+            assert (b"WWW-Authenticate: Basic" in said) == (b" 401 " in said)
+            return said.split(b" ")[1]
+
+        found = [await status("/metrics")]
+        watch.asks_who_looks = True
+        found += [await status(path) for path in ("/metrics", "/healthz", "/readyz", "/x")]
+        for login in (b"ops:the-password", b"ops:wrong", b"ops", b"\xff:the-password"):
+            found.append(await status("/metrics", login))
+        await monitor.close()
+        return found
+
+    assert asyncio.run(test()) == [
+        *(b"200", b"401", b"200", b"200", b"404"),
+        *(b"200", b"401", b"401", b"401"),
+    ]

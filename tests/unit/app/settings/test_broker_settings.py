@@ -324,3 +324,16 @@ def test_metrics_are_shown_when_rocketmqs_keys_say_so(tmp_path: Path) -> None:
     assert files.read("metricsOtelCardinalityLimit=7\n").service.samples_max == 7
     with pytest.raises(BadConfig, match="metricsExporterType must be DISABLE or PROM"):
         files.read("metricsExporterType=OTLP_GRPC\n")
+
+
+def test_a_port_is_for_one_thing(files: Files) -> None:
+    port = "listenPort=10911\n"
+    assert files.mistakes(f"{port}grpcServerPort=10911") == (
+        "grpcServerPort=10911 is listenPort, too: choose another one",
+    )
+    (mistake,) = files.mistakes(f"{port}haListenPort=10909")
+    assert "the port two below listenPort" in mistake
+    (mistake,) = files.mistakes(f"{port}haListenPort=10912\ngrpcServerPort=10912")
+    assert "haListenPort, too" in mistake
+    assert files.read(f"{port}haListenPort=10912\ngrpcServerPort=8081").names.grpc_port == 8081
+    assert files.read("listenPort=0\ngrpcServerPort=0").names.grpc_port == 0

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from aerobee.app.settings import broker_settings
 from aerobee.app.settings.config import BadConfig
 from aerobee.app.settings.monitor_settings import Exporter
 from aerobee.app.settings.up_settings import (
@@ -215,6 +216,15 @@ def test_members_of_a_group_have_ports_stores_and_numbers_of_their_own(tmp_path:
     addresses = [peer.address for peer in brokers[2].raft.peers]
     assert addresses == ["127.0.0.1:10912", "127.0.0.1:10922", "127.0.0.1:10932"]
     assert len(read_settings(UpFlags(str(tmp_path), replication="raft", nodes=5), {}).brokers) == 5
+
+
+def test_a_member_is_read_again_from_what_it_was_read_from(tmp_path: Path) -> None:
+    members = read_settings(UpFlags(str(tmp_path), replication="raft"), {}).members
+    assert len(members) == 3
+    for one in members:
+        again = broker_settings.read_settings(None, {}, one.told, one.defaults)
+        assert again == one.settings
+    assert read_settings(UpFlags(str(tmp_path)), {}).members == ()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from aerobee.cli.mqadmin.java_text import (
     time_to_the_second,
     time_with_ms,
     topic_text,
-    version_name,
 )
 from aerobee.client.api.receipt import Durability, Receipt
 from aerobee.errors import Misuse
@@ -24,21 +23,6 @@ from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.running_info import ConsumeResult
 
 QUEUE = MessageQueue("T", "broker-a", QueueId(3))
-
-
-@pytest.mark.parametrize(
-    ("number", "name"),
-    [
-        (513, "V5_5_0"),
-        (512, "V5_5_0_SNAPSHOT"),
-        (401, "V4_9_4"),
-        (213, "V4_0_0"),
-        (212, "V4_0_0_SNAPSHOT"),
-        (45, "V3"),
-    ],
-)
-def test_versions_have_the_names_that_rocketmq_gives_them(number: int, name: str) -> None:
-    assert version_name(number) == name
 
 
 def test_times_are_in_the_zone_of_who_looks_and_are_read_back() -> None:

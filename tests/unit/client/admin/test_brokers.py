@@ -1,7 +1,7 @@
 import pytest
 
 from aerobee.client.admin.admin import Admin
-from aerobee.client.admin.brokers import RuntimeInfo
+from aerobee.client.admin.brokers import ROCKSDB, RuntimeInfo
 from aerobee.errors import RemoteAnswer
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.testing import Cluster
@@ -85,5 +85,25 @@ def test_cleaning_up_says_what_was_done() -> None:
             admin.brokers.delete_expired_log,
         ):
             assert (await clean(on="broker-a"))["broker-a"]
+
+    with_admin(test)
+
+
+def test_a_broker_without_these_says_why() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        assert await admin.tuning.cold_limits() == {"broker-a": {}}
+        cold = await admin.tuning.cold_state()
+        assert cold == {"broker-a": {"runtimeTable": {}, "configTable": {}}}
+        (light,) = (await admin.tuning.light_state()).values()
+        assert isinstance(light, dict)
+        assert light["currentLmqNum"] == 0
+        for asked, said in (
+            (admin.tuning.set_cold_limit("g", 1), "no limits per group"),
+            (admin.tuning.remove_cold_limit("g"), "no limits per group"),
+            (admin.tuning.set_read_ahead(is_on=True), "no mode to set"),
+            (admin.tuning.switch_timer_engine(ROCKSDB), "one engine"),
+        ):
+            with pytest.raises(RemoteAnswer, match=said):
+                await asked
 
     with_admin(test)

@@ -11,6 +11,7 @@ from aerobee.client.admin.replica_group import (
 from aerobee.model.replica_status import (
     FOLLOWING,
     UNKNOWN,
+    WITHOUT_ROOM,
     MasterStatus,
     ReplicaLag,
     ReplicaStatus,
@@ -141,3 +142,11 @@ def test_a_role_is_the_configured_one_or_what_the_status_shows() -> None:
     assert ReplicaMember(0, "a:1", status).role == "MASTER"
     assert ReplicaMember(1, "a:1", slave()).role == "SLAVE"
     assert (ReplicaMember(1, "a:1").role, ReplicaMember(1, "a:1").end_offset) == ("", UNKNOWN)
+
+
+def test_a_follower_without_room_is_not_in_sync_although_its_leader_hears_it() -> None:
+    full = slave(400)._replace(state=WITHOUT_ROOM, why="it copies nothing: the disk is full")
+    lag = ReplicaLag("10.0.0.2:10911", 400, 110, 0, True)
+    group = ReplicaGroup("c", "b", (member(0, MasterStatus(510, 2, [lag])), member(1, full)))
+    standing = group.standing(group.members[1])
+    assert standing == Standing(110, 3, False, "it copies nothing: the disk is full")

@@ -48,6 +48,25 @@ def test_only_a_master_with_the_right_is_written_to() -> None:
     assert _queues(route) == (["c0"], ["a0", "b0"])
     assert route.master("b") is None
     assert route.master("c") == "c:1"
+    assert not route.waits_for_master
+
+
+@pytest.mark.parametrize(
+    ("permission", "addresses", "is_waited_for"),
+    [(6, {"_1": "b:1"}, True), (6, {"_0": "b:1"}, False), (READ, {"_0": "b:1"}, False)],
+)
+def test_a_master_is_waited_for_if_it_is_all_that_is_missing(
+    permission: int, addresses: dict[str, str], is_waited_for: bool
+) -> None:
+    queues = (QueueData("b", 1, 1, permission, 0),)
+    route = client_route("t", TopicRoute(queues, (_broker("b", **addresses),)))
+    assert route.waits_for_master is is_waited_for
+
+
+def test_a_broker_has_replicas_if_it_has_another_address() -> None:
+    brokers = (_broker("a", _0="a:1"), _broker("b", _0="b:1", _1="b:2"))
+    route = client_route("t", TopicRoute((), brokers))
+    assert [route.has_replicas(name) for name in ("a", "b", "c")] == [False, True, False]
 
 
 def test_an_order_configuration_says_which_queues_are_written() -> None:

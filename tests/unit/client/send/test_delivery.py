@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -101,18 +102,20 @@ def test_a_key_stays_with_its_queue_for_all_tries_even_if_the_queues_change() ->
     in_loop(test)
 
 
-def test_a_route_without_a_master_is_asked_for_with_every_send(tmp_path: Path) -> None:
+def test_a_send_waits_for_a_master_as_long_as_it_has_time(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         session = await opened(cluster, timeout=60.0)
         delivery, drafts = Delivery(session), Drafts(session)
         await delivery.deliver(drafts.draft("t", b"x"))
         await cluster.start_slave("broker-a")
         await cluster.stop_broker("broker-a")
-        assert (await session.routes.refresh("t")).writable == ()
-        with pytest.raises(SendFailed, match="no queue that can be written to"):
-            await delivery.deliver(drafts.draft("t", b"x"))
+        assert (await session.routes.refresh("t")).waits_for_master
+        with pytest.raises(SendFailed, match="no broker of it has a master") as caught:
+            await delivery.deliver(drafts.draft("t", b"x"), timeout=0.3)
+        assert caught.value.stored is Stored.NO
+        waiting = asyncio.create_task(delivery.deliver(drafts.draft("t", b"x")))
         await cluster.start_broker("broker-a")
-        assert (await delivery.deliver(drafts.draft("t", b"x"))).queue.broker_name == "broker-a"
+        assert (await waiting).queue.broker_name == "broker-a"
         await session.close()
 
     with_cluster(tmp_path, test)

@@ -17,12 +17,21 @@ def verbs(kind: type) -> set[str]:
 
 def test_everything_that_a_message_says_is_said() -> None:
     said = {
-        "body", "topic", "tag", "keys", "headers", "properties", "message_id", "attempt", "queue",
-        "offset", "born_at", "stored_at", "json", "process", "ack", "nack", "reject", "extend",
-        "reply",
+        "body", "topic", "tag", "keys", "headers", "properties", "message_id", "attempt",
+        "priority", "queue", "offset", "born_at", "stored_at", "json", "process", "ack", "nack",
+        "reject", "extend", "reply",
     }  # fmt: skip
     assert said == verbs(SyncMessage)
     assert said <= verbs(Message)
+
+
+def test_a_message_has_the_priority_that_it_was_sent_with() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.admin.topics.create("alarms", queues=4, attributes={"message.type": "PRIORITY"})
+        client.send("alarms", b"x", priority=3)
+        message = client.receive("alarms", group="on-call")
+        assert (message.priority, message.queue.queue_id) == (3, 3)
 
 
 def test_a_handler_that_fails_has_its_message_again() -> None:

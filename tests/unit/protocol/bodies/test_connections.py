@@ -1,5 +1,7 @@
 from typing import Any, cast
 
+import pytest
+
 from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel
 from aerobee.protocol.bodies.connections import (
     Connection,
@@ -8,6 +10,7 @@ from aerobee.protocol.bodies.connections import (
     encode_consumer_connections,
     encode_producer_connections,
     encode_producer_table,
+    version_name,
 )
 from aerobee.protocol.bodies.subscription import subscription_from
 from aerobee.protocol.text.json_members import Members
@@ -65,3 +68,18 @@ def test_the_members_of_a_group_are_listed_as_apache_does() -> None:
 def test_a_language_that_javas_tools_do_not_know_is_another() -> None:
     body = encode_producer_connections([Connection("c", "a", "COBOL", 1, 0)])
     assert b'"language":"OTHER"' in body
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (513, "V5_5_0"),
+        (512, "V5_5_0_SNAPSHOT"),
+        (401, "V4_9_4"),
+        (213, "V4_0_0"),
+        (212, "V4_0_0_SNAPSHOT"),
+        (45, "V3"),
+    ],
+)
+def test_versions_have_the_names_that_rocketmq_gives_them(number: int, name: str) -> None:
+    assert version_name(number) == name

@@ -237,6 +237,14 @@ def test_floods_end_the_connection_and_slow_peers_do_not() -> None:
             open_stream(number, PATH) + frames.reset_frame(number, ErrorCode.CANCEL)
             for number in range(1, 25, 2)
         ),
+        b"".join(  # streams that the server is made to reset
+            open_stream(number, PATH) + frames.window_frame(number, 0) for number in range(1, 25, 2)
+        ),
+        b"".join(
+            frame(frames.HEADERS, frames.END_HEADERS, number, encode_headers([("", "x")]))
+            for number in range(1, 25, 2)
+        ),
+        frames.window_frame(0, 1) * 11,
         frame(frames.HEADERS, 0, 1, b"") + frame(frames.CONTINUATION, 0, 1, b"") * 5,
     ):
         with pytest.raises(RemoteProtocolError, match="ENHANCE_YOUR_CALM"):

@@ -5,7 +5,6 @@ from aerobee.protocol.http2.hpack import (
     HeaderDecoder,
     HeadersTooLarge,
     encode_headers,
-    read_integer,
     write_integer,
 )
 
@@ -49,11 +48,16 @@ def test_what_was_encoded_is_decoded() -> None:
     assert HeaderDecoder(ROOMY).decode(encode_headers(fields)) == fields
 
 
-@pytest.mark.parametrize("number", [0, 10, 30, 31, 1337, 2**20])
-def test_integers_are_read_back_behind_every_prefix(number: int) -> None:
-    for bits in (4, 5, 6, 7):
-        written = write_integer(number, bits)
-        assert read_integer(written, 0, bits) == (number, len(written))
+@pytest.mark.parametrize("size", [0, 10, 126, 127, 128, 1337, 2**15])
+def test_sizes_of_strings_are_read_back_whatever_their_length(size: int) -> None:
+    literal = b"\x00\x01n" + write_integer(size, 7) + b"v" * size
+    assert HeaderDecoder(ROOMY).decode(literal) == [("n", "v" * size)]
+
+
+def test_the_indexes_of_names_are_read_behind_both_prefixes() -> None:
+    for bits, first in ((4, 0), (6, 0x40)):
+        literal = write_integer(58, bits, first) + b"\x01v"
+        assert HeaderDecoder(ROOMY).decode(literal) == [("user-agent", "v")]
 
 
 @pytest.mark.parametrize(
@@ -77,3 +81,10 @@ def test_headers_that_are_too_large_are_refused_and_the_table_is_right_after_the
     with pytest.raises(HeadersTooLarge):
         decoder.decode(b"\x40\x01k\x01v" + b"\x00\x01l\x7f\x65" + b"x" * 228)
     assert decoder.decode(b"\xbe") == [("k", "v")]
+
+
+def test_a_block_of_bytes_that_each_stand_for_a_large_field_is_not_read_to_its_end() -> None:
+    decoder = HeaderDecoder(8_192)
+    bomb = b"\x40" + encode_headers([("a", "b" * 3_000)])[1:] + b"\xbe" * 16_000
+    with pytest.raises(RemoteProtocolError, match="bytes of headers"):
+        decoder.decode(bomb)

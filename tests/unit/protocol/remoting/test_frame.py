@@ -323,3 +323,18 @@ def test_the_route_request_of_the_specification_reads_as_written() -> None:
     header = java_header(105, {"topic": "TopicTest"}, opaque=1).replace(b"513", b"479")
     stream = bytes.fromhex("0000008700000083") + header
     assert taken(FrameReader(), stream) == [(header, b"", 0)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 10_000])
+def test_frames_and_bytes_that_were_current_are_counted_whatever_the_pieces(size: int) -> None:
+    frames = [b"".join(encode_frame(b"h" * n, b"b" * n, 0)) for n in (1, 9, 30)]
+    data = b"".join(frames)
+    reader = FrameReader()
+    seen = 0
+    for start in range(0, len(data), size):
+        reader.receive(data[start : start + size])
+        while reader.advance():
+            seen += 1
+            assert reader.seen == seen
+            assert reader.seen_size() == sum(map(len, frames[:seen]))
+    assert seen == len(frames)

@@ -1,4 +1,10 @@
-from aerobee.protocol.remoting.signature import UNIQUE_KEY_QUERY, sign, signed_text
+from aerobee.model.access import Credentials
+from aerobee.protocol.remoting.signature import (
+    UNIQUE_KEY_QUERY,
+    sign,
+    sign_fields,
+    signed_text,
+)
 
 
 def test_values_are_joined_in_the_order_of_their_names_and_the_body_follows() -> None:
@@ -25,3 +31,9 @@ def test_a_signature_holds_for_one_text_and_one_key_only() -> None:
     signature = sign(b"text", "secret")
     assert signature == sign(b"text", "secret")
     assert signature not in (sign(b"texT", "secret"), sign(b"text", "Secret"))
+
+
+def test_empty_fields_are_not_sent_with_a_signature() -> None:
+    fields = {"topic": "T", "attributes": "", "Signature": "old"}
+    sign_fields(fields, b"body", Credentials("ak", "secret"))
+    assert fields == {"topic": "T", "AccessKey": "ak", "Signature": sign(b"akTbody", "secret")}

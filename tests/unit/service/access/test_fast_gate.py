@@ -1,6 +1,6 @@
 """Unit tests of the gate of the fast paths: requests that it admits, and those that it leaves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
@@ -38,6 +38,7 @@ def pull(name: str = "alice", offset: int = 0) -> bytes:
 def stamped(code: int, fields: Mapping[str, str], stamp: str, body: bytes = b"") -> bytes:
     said = {**fields, "RequestStamp": stamp}
     sign_fields(said, body, Credentials("alice", secret_of("alice")))
+    said["RequestStamp"] = stamp  # an empty one, too, which adds nothing to what is signed
     return wire.frame(wire.java_header(code, said), body)
 
 
@@ -185,3 +186,52 @@ def test_a_request_that_the_fast_path_left_keeps_its_stamp() -> None:
         kit.send_frames(data)
         kit.finish()
         assert [one.code for one in kit.heard()] == [16]
+
+
+def pop(name: str, kit: BrokerKit) -> bytes:
+    fields = {
+        "consumerGroup": "g",
+        "topic": "Orders",
+        "queueId": "1",
+        "maxMsgNums": "1",
+        "invisibleTime": "60000",
+        "pollTime": "0",
+        "bornTime": str(kit.clock.now().wall_ms),
+        "initMode": "0",
+        "expType": "TAG",
+        "exp": "*",
+        "order": "false",
+    }
+    return wire.frame(wire.java_header(200050, signed(name, fields)))
+
+
+def acknowledge(name: str, kit: BrokerKit) -> bytes:
+    receipt = f"0 {kit.clock.now().wall_ms} 60000 0 0 broker-a 1 0"
+    fields = {"consumerGroup": "g", "topic": "Orders", "queueId": "1", "offset": "0"}
+    said = signed(name, {**fields, "extraInfo": receipt})
+    return wire.frame(wire.java_header(200051, said))
+
+
+@pytest.mark.parametrize("made", [pop, acknowledge], ids=["pop", "acknowledgement"])
+def test_pops_and_acknowledgements_are_decided_as_on_the_general_path(
+    made: Callable[[str, BrokerKit], bytes],
+) -> None:
+    kit = known_broker(*SUB)
+    make_user(kit, "bob", *SUB)
+    for _ in range(20):
+        answered(kit, send())
+    assert not is_taken(kit, made("alice", kit))
+    answered(kit, made("alice", kit))
+    assert is_taken(kit, made("alice", kit))
+    right = made("alice", kit)
+    at = right.index(b'Signature":"') + 12
+    wrong = right[:at] + bytes((right[at] ^ 1,)) + right[at + 1 :]
+    unsigned = made("bob", kit).replace(b'"bob"', b'"eve"')
+    for data in (wrong, unsigned, made("bob", kit)):  # bob was not seen on this connection
+        assert not is_taken(kit, data)
+    answered(kit, wrong, 16)
+    answered(kit, unsigned, 16)
+    set_rules(kit, "alice", PUB)
+    answered(kit, send())  # she is known again, to send
+    assert not is_taken(kit, made("alice", kit))
+    answered(kit, made("alice", kit), 16)

@@ -1,15 +1,26 @@
 """Unit tests of the gate, as clients of a broker see it."""
 
+import sys
+from collections.abc import Callable
 from dataclasses import replace
+from types import FrameType
 
 import pytest
 
 from aerobee.model.access import Rule, User
 from aerobee.model.topic import TopicConfig
+from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
-from aerobee.protocol.bodies.access import encode_user
+from aerobee.protocol.bodies.access import UserChange, encode_user
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.signature import sign
+from aerobee.service.access.access_store import seeded
+from aerobee.service.access.access_table import AccessTable
+from aerobee.service.access.accounts import Accounts
+from aerobee.service.access.gate import Gate, Realm
+from aerobee.service.request import Request
 from tests.access_kit import ACCESS, ask_as, guarded_broker, make_user, set_rules, signed
-from tests.broker_kit import CLIENT, OTHER, BrokerKit
+from tests.broker_kit import CLIENT, OTHER, BrokerKit, pull_fields
 
 ORDERS = TopicConfig("Orders", 4, 4)
 SEND = {"a": "p", "b": "Orders", "e": "0", "f": "0", "g": "1", "h": "0", "i": "UNIQ_KEY\1id"}
@@ -179,3 +190,88 @@ def test_one_way_requests_of_nobody_do_nothing() -> None:
     kit.finish()
     assert kit.heard() == []
     assert kit.bodies() == []
+
+
+POP = {
+    "consumerGroup": "g",
+    "topic": "Orders",
+    "queueId": "-1",
+    "maxMsgNums": "8",
+    "invisibleTime": "10000",
+    "pollTime": "15000",
+    "bornTime": "0",
+    "initMode": "0",
+}
+SUBS = (Rule("Topic:Orders", ("Sub",)), Rule("Group:g", ("Sub",)))
+
+
+@pytest.mark.parametrize("code", [11, 200050])
+def test_a_request_that_waits_is_refused_when_its_right_is_revoked(code: int) -> None:
+    kit = guarded_broker(ORDERS)
+    for name in ("alice", "bob"):
+        make_user(kit, name, *SUBS)
+    fields = pull_fields(sysFlag=6) if code == 11 else POP
+    kit.tell(code, signed("alice", fields), channel=CLIENT)
+    kit.tell(code, signed("bob", fields), channel=OTHER)
+    assert kit.heard(CLIENT) == kit.heard(OTHER) == []
+    kit.open(ChannelId(3), Peer("10.0.0.9", 1))
+    deleted = signed("root", {"subject": "User:alice", "resource": "Group:g"})
+    assert kit.ask(3008, deleted, channel=ChannelId(3)).code == 0
+    (answer,) = kit.heard(CLIENT)
+    assert (answer.code, "Group:g" in answer.remark) == (16, True)
+    assert kit.heard(OTHER) == []
+    assert kit.ask(310, signed("root", SEND, b"x"), b"x", ChannelId(3)).code == 0
+    (found,) = kit.heard(OTHER)
+    assert found.code == 0
+    assert kit.heard(CLIENT) == []
+
+
+@pytest.mark.parametrize("how", ["disabled", "deleted"])
+def test_a_request_that_waits_ends_with_its_user(how: str) -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice", *SUBS)
+    kit.tell(11, signed("alice", pull_fields(sysFlag=6)))
+    assert kit.heard() == []
+    body = encode_user(User("alice", "", "Normal", False)) if how == "disabled" else b""
+    code = 3002 if how == "disabled" else 3003
+    assert kit.ask(code, signed("root", {"username": "alice"}, body), body, OTHER).code == 0
+    assert [answer.code for answer in kit.heard()] == [16]
+
+
+def signatures_made(ask: Callable[[], object]) -> int:
+    """How many signatures are computed while something is asked."""
+    counted = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal counted
+        counted += event == "call" and frame.f_code is sign.__code__
+
+    sys.setprofile(count)
+    try:
+        ask()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def test_an_unknown_user_costs_as_much_as_a_wrong_signature() -> None:
+    """On a name server that heard of the users of three brokers."""
+    table = seeded(AccessTable(), ACCESS)
+    everywhere = table.with_user(UserChange("everywhere", "s", None, True), None)
+    somewhere = everywhere.with_user(UserChange("somewhere", "s", None, True), None)
+    elsewhere = somewhere.with_changed_user(UserChange("everywhere", "another"), None)
+    realms = [Realm("c", Accounts(one)) for one in (everywhere, somewhere, elsewhere)]
+    gate = Gate(ACCESS, lambda: realms)
+
+    def ask(name: str, source: str) -> None:
+        command = RemotingCommand(105, ext_fields={"AccessKey": name, "Signature": "wrong"})
+        request = Request(CLIENT, command, Now(0, 0), [])
+        refused = gate.refuse(request, source)
+        assert refused is not None
+        assert refused.remark == "check signature failed."
+
+    counts = {
+        name: signatures_made(lambda name=name: ask(name, name))  # type: ignore[misc]
+        for name in ("everywhere", "somewhere", "nobody", "root")
+    }
+    assert set(counts.values()) == {3}

@@ -19,8 +19,8 @@ TABLE = seeded(AccessTable(), ACCESS).with_user(UserChange("plain", "plain-secre
 
 def guard(table: AccessTable = TABLE) -> LinkGuard:
     made = LinkGuard(Accounts(table), "broker-a", INNER)
-    made.opened(LINK)
-    made.opened(OTHER)
+    made.opened(LINK, "10.0.0.5")
+    made.opened(OTHER, "10.0.0.6")
     return made
 
 
@@ -91,3 +91,18 @@ def test_a_master_that_expects_no_proof_closes_the_link() -> None:
     reports.receive(proof())
     with pytest.raises(RemoteProtocolError):
         reports.advance()
+
+
+def test_two_members_may_prove_who_they_are_in_the_same_millisecond() -> None:
+    checked = guard()
+    for link, sender in ((LINK, "10.0.0.5:10911 1"), (OTHER, "10.0.0.6:10911 1")):
+        data = link_proof(INNER, "broker-a", NOW.wall_ms, sender) + b"more"
+        assert checked.passed(link, data, NOW) == b"more"
+
+
+def test_a_proof_of_a_sender_counts_once() -> None:
+    checked = guard()
+    data = link_proof(INNER, "broker-a", NOW.wall_ms, "10.0.0.5:10911 1")
+    assert checked.passed(LINK, data, NOW) == b""
+    with pytest.raises(RemoteProtocolError, match="used before"):
+        checked.passed(OTHER, data, NOW)

@@ -1,4 +1,5 @@
-from aerobee.ports.rpc import CallWrite
+from aerobee.ports.rpc import CallWrite, RpcConnectionId
+from aerobee.ports.service import Peer
 from aerobee.protocol.grpc.calls import QueryRouteRequest
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.grpc.resources import Resource
@@ -28,3 +29,16 @@ def test_effects_for_clients_of_grpc_are_not_written_to_connections() -> None:
     assert kit.door.message_bytes_max > 4 << 20
     route = kit.call("QueryRoute", QueryRouteRequest(Resource("", "orders")))
     assert route.status.code == GrpcCode.OK
+
+
+def test_connections_of_both_protocols_count_for_their_address() -> None:
+    kit = GrpcKit(typed("orders", "NORMAL"))  # with two connections from 10.0.0.9
+    assert kit.ask(25, {}, b"addressConnectionsMax=3\n").code == 0
+    first, second = RpcConnectionId(50), RpcConnectionId(51)
+    here = Peer("10.0.0.9", 1)
+    assert kit.door.may_open(first, here)
+    assert not kit.door.may_open(second, here)
+    assert kit.door.may_open(second, Peer("10.0.0.7", 1))
+    kit.disconnect(first)
+    assert kit.door.may_open(first, here)
+    assert kit.broker.reception.limits.refused == 1

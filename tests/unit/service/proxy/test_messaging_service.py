@@ -56,6 +56,18 @@ def test_messages_of_one_protocol_are_read_by_the_other() -> None:
     assert found[1].user_properties == {"color": "red"}
 
 
+def test_nothing_is_kept_of_calls_that_are_over() -> None:
+    kit = GrpcKit(typed("orders", "NORMAL"))
+    kit.receive(receiving())
+    waiting = kit.begin("ReceiveMessage", receiving(poll_ms=15_000))
+    assert len(kit.door.messaging) == 1
+    kit.send(message())
+    assert waiting in kit.ended
+    kit.cancel(kit.begin("ReceiveMessage", receiving(poll_ms=15_000)))
+    kit.half_close(kit.produce("orders"))
+    assert len(kit.door.messaging) == 0
+
+
 def test_a_call_that_was_given_up_is_not_answered() -> None:
     kit = GrpcKit(typed("orders", "NORMAL"))
     call = kit.begin("ReceiveMessage", receiving(poll_ms=15_000))

@@ -12,7 +12,7 @@ START = CallStart(CallId(7), RpcConnectionId(1), Peer("h", 1), "/s/M", METADATA,
 
 def opened(outbox: Effects) -> OpenCall:
     method = Method("M", HeartbeatRequest, lambda *_: None, answering(StatusResponse))
-    return OpenCall(START, method, None, outbox)
+    return OpenCall(START, method, None, outbox, {})
 
 
 def test_an_answer_is_written_and_ends_the_call() -> None:
@@ -27,9 +27,18 @@ def test_an_answer_is_written_and_ends_the_call() -> None:
 def test_a_call_that_was_given_up_takes_answers_and_drops_them() -> None:
     outbox: Effects = []
     call = opened(outbox)
-    call.is_open = False
+    call.give_up()
     call.answer(StatusResponse())
     assert outbox == []
+
+
+def test_a_call_is_among_the_open_ones_until_it_ends() -> None:
+    method = Method("M", HeartbeatRequest, lambda *_: None, answering(StatusResponse))
+    waiting: dict[CallId, OpenCall] = {}
+    call = OpenCall(START, method, None, [], waiting)
+    assert waiting == {CallId(7): call}
+    call.end()
+    assert waiting == {}
 
 
 def test_a_call_asks_for_its_client_with_its_own_metadata() -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from aerobee.protocol.grpc.calls import (
 )
 from aerobee.protocol.grpc.codes import ClientType, GrpcCode
 from aerobee.protocol.grpc.resources import Duration, GrpcMessage, Resource
-from tests.grpc_kit import GrpcKit, message, receiving, typed
+from tests.access_kit import ACCESS, ask_as
+from tests.broker_kit import create_fields
+from tests.grpc_kit import IDENTITY, GrpcKit, message, receiving, signed_by, typed
 
 TOPIC, GROUP = Resource("", "orders"), Resource("", "g")
 
@@ -161,3 +164,30 @@ def test_the_messages_of_a_client_that_is_gone_are_visible_soon() -> None:
     )
     kit.run(5_000)
     assert [one.body for one in kit.receive(receiving(), "c2")] == [b"a"]
+
+
+@pytest.mark.parametrize("way", ["AckMessage", "ChangeInvisibleDuration", "ForwardMessage"])
+def test_a_peer_without_rights_does_not_end_the_renewals_of_a_client_that_it_names(
+    way: str,
+) -> None:
+    kit = GrpcKit(identity=replace(IDENTITY, access=ACCESS))
+    ask_as(kit, "root", 17, create_fields(typed("orders", "NORMAL", queues=1)))
+    root = signed_by("root")
+    kit.consume("g", "orders", kind=ClientType.PUSH_CONSUMER, metadata=root)
+    kit.receive(receiving(), metadata=root)
+    kit.send(message(body=b"a"), metadata=root)
+    (found,) = kit.receive(receiving(is_renewed=True), metadata=root)
+    handle = handle_of(found)
+    match way:
+        case "AckMessage":
+            refused = ack(kit, found)
+        case "ChangeInvisibleDuration":
+            refused = change(kit, found, 0)
+        case _:
+            request = ForwardToDeadLettersRequest(GROUP, TOPIC, handle, "ID-a", 1, 1)
+            refused = kit.call("ForwardMessageToDeadLetterQueue", request)
+    assert refused.status.code == GrpcCode.UNAUTHORIZED
+    kit.run(90_000, 1_000)
+    entries = [AckMessageEntry("ID-a", handle)]
+    done = kit.call("AckMessage", AckMessageRequest(GROUP, TOPIC, entries), metadata=root)
+    assert done.status.code == GrpcCode.OK

@@ -1,8 +1,8 @@
 import pytest
 
-from aerobee.protocol.grpc.calls import ReceiveMessageRequest
+from aerobee.protocol.grpc.calls import NotifyClientTerminationRequest, ReceiveMessageRequest
 from aerobee.protocol.grpc.codes import SQL_FILTER, GrpcCode
-from aerobee.protocol.grpc.resources import FilterExpression, Status
+from aerobee.protocol.grpc.resources import FilterExpression, Resource, Status
 from tests.grpc_kit import GrpcKit, message, receiving, typed
 
 
@@ -84,16 +84,38 @@ def test_a_tag_with_the_same_hash_is_not_handed_out_and_does_not_come_again() ->
     assert kit.receive(receiving()) == []
 
 
-def test_messages_for_a_client_that_gave_up_come_again_soon_and_uncounted() -> None:
+def test_a_receive_that_was_given_up_takes_no_message() -> None:
     kit = orders()
+    kit.cancel(kit.begin("ReceiveMessage", receiving(poll_ms=15_000)))
+    kit.send(message())
+    assert [one.body for one in kit.receive(receiving())] == [b"body"]
+
+
+def test_messages_read_for_a_client_that_gave_up_come_again_soon_and_uncounted() -> None:
+    kit = orders()
+    kit.send(message())
+    kit = kit.restarted()
+    kit.disk.faults.make_cold("*commitlog*")
     call = kit.begin("ReceiveMessage", receiving(poll_ms=15_000))
     kit.cancel(call)
-    kit.send(message())
+    kit.finish()
     assert kit.receive(receiving()) == []
     kit.run(3_000)
     (again,) = kit.receive(receiving())
     assert again.system_properties is not None
     assert again.system_properties.delivery_attempt == 1
+
+
+def test_a_client_that_leaves_is_answered_what_it_waits_for() -> None:
+    kit = orders()
+    kit.consume("g", "orders")
+    call = kit.begin("ReceiveMessage", receiving(poll_ms=15_000))
+    kit.call("NotifyClientTermination", NotifyClientTerminationRequest(Resource("", "g")))
+    assert [one.status.code for one in kit.responses(call) if one.status] == [
+        GrpcCode.MESSAGE_NOT_FOUND
+    ]
+    kit.send(message())
+    assert [one.body for one in kit.receive(receiving(), "c2")] == [b"body"]
 
 
 def test_a_message_that_is_not_acknowledged_comes_again_with_its_count() -> None:

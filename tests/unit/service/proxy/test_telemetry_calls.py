@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from aerobee.protocol.grpc.calls import (
     HeartbeatRequest,
     NotifyClientTerminationRequest,
@@ -12,7 +14,8 @@ from aerobee.protocol.grpc.resources import (
     Resource,
     SubscriptionEntry,
 )
-from tests.grpc_kit import GrpcKit, typed
+from tests.access_kit import ACCESS
+from tests.grpc_kit import IDENTITY, GrpcKit, signed_by, typed
 
 
 def members(kit: GrpcKit, group: str) -> list[str]:
@@ -82,3 +85,17 @@ def test_a_stream_stays_open_until_the_client_closes_its_side() -> None:
     assert call not in kit.ended
     kit.half_close(call)
     assert kit.ended[call].status == RpcStatus.OK
+
+
+def test_a_peer_without_rights_changes_nothing_of_a_client_that_it_names() -> None:
+    kit = GrpcKit(identity=replace(IDENTITY, access=ACCESS))
+    root = signed_by("root")
+    stream = kit.consume("g", "orders", metadata=root)
+    client = kit.door.messaging.clients.find("c1")
+    settings = client.settings
+    kit.produce("stolen")
+    kit.begin("Telemetry", TelemetryCommand())
+    refused = kit.call("NotifyClientTermination", NotifyClientTerminationRequest())
+    assert refused.status.code == GrpcCode.UNAUTHORIZED
+    assert kit.door.messaging.clients.find("c1") is client
+    assert (client.telemetry, client.topics, client.settings) == (stream, set(), settings)

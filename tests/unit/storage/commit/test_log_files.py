@@ -379,3 +379,15 @@ def test_a_begin_that_fails_is_final(number: int, code: int) -> None:
         kit.files.step(True, ms)
         assert isinstance(kit.files.refusal(), DiskFailed)
     assert kit.worker.pending() == 0
+
+
+def test_a_file_that_an_append_will_need_is_asked_for_before() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    assert kit.files.find_shortage(SIZE) is None
+    assert kit.files.find_shortage(SIZE + 1) is None
+    assert len(kit.names()) == 2
+    kit.files.advance()
+    kit.disk.capacity_bytes = kit.disk.used_bytes()
+    assert isinstance(kit.files.find_shortage(2 * SIZE + 1), DiskFull)
+    assert isinstance(kit.files.refusal(), DiskFull)

@@ -50,9 +50,14 @@ def check_name(path: str) -> None:
 
 def svg(result: Mapping[str, Any]) -> str:
     """All pictures under each other."""
+    return drawing(charts(result))
+
+
+def drawing(drawn: Sequence[str]) -> str:
+    """Charts under each other, as a whole SVG."""
     parts = [
         f'<g transform="translate(0 {number * _HEIGHT})">{chart}</g>'
-        for number, chart in enumerate(charts(result))
+        for number, chart in enumerate(drawn)
     ]
     height = len(parts) * _HEIGHT
     return (

@@ -12,7 +12,8 @@
 The codes that are tried again are those of Java's producer, and 501: another broker has the static
 topic's queue now. One try of unknown outcome makes the whole send unknown, whatever the others came
 to. A broker that has just failed and is the only one is given a pause; another one is tried at
-once. One deadline holds for all tries.
+once. One deadline holds for all tries. A master that cannot be reached and has replicas is tried
+until that deadline: one of them may take its place.
 
 T1. A try is never longer than what is left of the deadline, and none begins after it.
 """
@@ -34,6 +35,7 @@ RETRIED_CODES = frozenset(
     }
 )
 FIRST_PAUSE_SECONDS = 0.05
+PAUSE_SECONDS_MAX = 0.4
 _UNKNOWN_HINT = "it may be in the log: a second send may make a second one"
 _HINTS = {
     ResponseCode.NO_PERMISSION: "the topic or the broker may not be written to, "
@@ -48,11 +50,21 @@ _HINTS = {
 class SendTries:
     """The tries so far of one send. Times are seconds on any one clock."""
 
-    __slots__ = ("_broker", "_deadline", "_last", "_notes", "_stored", "_topic", "_tries_max")
+    __slots__ = (
+        "_broker",
+        "_deadline",
+        "_last",
+        "_may_wait",
+        "_notes",
+        "_stored",
+        "_topic",
+        "_tries_left",
+    )
 
     def __init__(self, topic: str, *, retries: int, deadline: float) -> None:
         self._topic = topic
-        self._tries_max = 1 + retries
+        self._tries_left = 1 + retries
+        self._may_wait = retries > 0
         self._deadline = deadline
         self._notes: list[str] = []
         self._stored = Stored.NO
@@ -67,7 +79,9 @@ class SendTries:
     def seconds_left(self, now: float) -> float:
         return self._deadline - now
 
-    def note(self, broker_name: str, error: AerobeeError, now: float) -> bool:
+    def note(
+        self, broker_name: str, error: AerobeeError, now: float, *, has_replicas: bool = False
+    ) -> bool:
         """Record a failed try. Returns whether to try again."""
         self._broker = broker_name
         self._last = error
@@ -75,18 +89,16 @@ class SendTries:
         self._notes.append(f"{broker_name}: {error.message}" if broker_name else error.message)
         if _is_unknown(error):
             self._stored = Stored.UNKNOWN
-        return (
-            _is_worth_another(error)
-            and len(self._notes) < self._tries_max
-            and self.seconds_left(now) > 0
-        )
+        if not (has_replicas and self._may_wait and isinstance(error, Unreachable)):
+            self._tries_left -= 1
+        return _is_worth_another(error) and self._tries_left > 0 and self.seconds_left(now) > 0
 
     def pause(self, broker_name: str, now: float) -> float:
         """The seconds to wait before the next try, at this broker."""
         if broker_name != self._broker:
             return 0.0
-        pause = FIRST_PAUSE_SECONDS * 2.0 ** (len(self._notes) - 1)
-        return min(pause, max(self.seconds_left(now), 0.0) / 2)
+        pause = FIRST_PAUSE_SECONDS * 2.0 ** min(len(self._notes) - 1, 8)
+        return min(pause, PAUSE_SECONDS_MAX, max(self.seconds_left(now), 0.0) / 2)
 
     def failure(self) -> SendFailed:
         """The error of the whole send, once no further try is made."""

@@ -5,23 +5,27 @@ Imports more than 15 modules because it puts the others together.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from aerobee.model.names import STAGED_TOPIC
 from aerobee.model.properties import REAL_TOPIC
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.ports.service import Effects
+from aerobee.ports.service import ChannelId, Effects, Peer
+from aerobee.ports.watch import Watch
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.service.access.access_store import FILE, AccessStore
+from aerobee.service.access.audit import Audit
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.access.gate import Gate, Realm
+from aerobee.service.access.guarded_watch import GuardedWatch
 from aerobee.service.broker.access.access_handlers import AccessHandlers, refusing_rows
 from aerobee.service.broker.access.access_notices import AccessNotices
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.real_topic import WAITING_TOPICS
 from aerobee.service.broker.request_table import Row
+from aerobee.service.request import Answer, ConsumerRefusal, Request
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
 
@@ -56,7 +60,12 @@ class AccessAssembly:
             if self.store.fault:
                 _log.warning("a backup had to do: %s", self.store.fault)
         self.notices = AccessNotices(identity, self.store, addresses, outbox)
-        self.gate = Gate(self.config, lambda: realms, lambda offset: topic_at(store, offset))
+        self.audit: Audit | None = None
+        if identity.audit is not None:
+            self.audit = Audit(identity.audit, identity.name, identity.cluster)
+        self.gate = Gate(
+            self.config, lambda: realms, lambda offset: topic_at(store, offset), self.audit
+        )
         self._fast_gate: FastGate | None = None
         if self.store is not None:
             trust_ms = self.config.trust_ms if self.config.trusts_connections else 0
@@ -68,6 +77,28 @@ class AccessAssembly:
             for path in paths:
                 path.guard(self._fast_gate)
         return self._fast_gate
+
+    def guarded_watch(self, watch: Watch) -> GuardedWatch:
+        """The watch, shown to whom may look."""
+        return GuardedWatch(watch, self.gate)
+
+    def when_revoked(
+        self,
+        sources: Mapping[ChannelId, Peer],
+        refuse: Sequence[Callable[[ConsumerRefusal], None]],
+    ) -> None:
+        """Have requests that wait refused as soon as a change of users or rules is in force, before
+        it is answered."""
+
+        def refusal(request: Request, topic: str, group: str) -> Answer | None:
+            return self.gate.refuse_consumer(request, sources[request.channel].host, topic, group)
+
+        def refuse_all() -> None:
+            for one in refuse:
+                one(refusal)
+
+        if self.store is not None:
+            self.store.when_changed(refuse_all)
 
     def rows(self) -> list[Row]:
         if self.store is None:

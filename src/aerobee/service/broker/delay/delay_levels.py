@@ -261,10 +261,14 @@ class DelayLevels:
         if self._offsets.is_saving:
             return
         self._saved_ms = now.monotonic_ms
+        self._offsets.save(self.safe_offsets(), now.wall_ms)
+
+    def safe_offsets(self) -> dict[int, int]:
+        """By level: the first message whose delivery could be lost."""
         flushed = self._place.lasting_offset
         safe = {}
         for level in self._levels:
             level.note_flushed(flushed)
             if self._queue_of(level) is not None:
                 safe[level.number] = level.safe_offset
-        self._offsets.save(safe, now.wall_ms)
+        return safe

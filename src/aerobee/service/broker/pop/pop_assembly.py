@@ -49,6 +49,7 @@ class PopAssembly:
         self._parts = parts
         self.shown = PopMetrics(parts.log, parts.reviving, parts.retry_writer, parts.in_flight)
         self._held = HeldPops()
+        self.withdraw = self._held.drop
         self._checks = PopChecks(
             tables.topics,
             tables.groups,
@@ -69,14 +70,7 @@ class PopAssembly:
             ColdReads(ground.store, ground.worker),
             self.fast_path.learn_pop,
         )
-        self._arrived: deque[tuple[bytes, int]] = deque()
-        self.take_unstored = parts.take_unstored
-        self.modes = parts.modes
-        """Whether groups pull or pop, by topic."""
-
-    def rows(self, routes: TopicRoutes) -> list[Row]:
-        parts, tables = self._parts, self._tables
-        ack_writer = AckHandlers(
+        self._acks = AckHandlers(
             self._checks,
             parts.ack_writer,
             parts.offsets,
@@ -84,6 +78,15 @@ class PopAssembly:
             self._pops.wake,
             self.fast_path.fast_ack.learn,
         )
+        self.acknowledge = self._acks.acknowledge
+        self.refuse_waiting = self._pops.refuse_waiting
+        self._arrived: deque[tuple[bytes, int]] = deque()
+        self.take_unstored = parts.take_unstored
+        self.modes = parts.modes
+        """Whether groups pull or pop, by topic."""
+
+    def rows(self, routes: TopicRoutes) -> list[Row]:
+        parts, tables = self._parts, self._tables
         times = InvisibleTimeHandlers(
             self._checks, parts.ack_writer, parts.orders, parts.log, parts.in_flight
         )
@@ -93,7 +96,7 @@ class PopAssembly:
         )
         return [
             *self._pops.rows(),
-            *ack_writer.rows(),
+            *self._acks.rows(),
             *times.rows(),
             *modes.rows(),
             *assignments.rows(),

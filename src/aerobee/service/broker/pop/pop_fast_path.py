@@ -20,7 +20,7 @@ from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.pop.ack.fast_ack import FastAck
 from aerobee.service.broker.pop.ack.fast_ack_writer import FastAckWriter, NoteAnswers
 from aerobee.service.broker.pop.pop_parts import PopParts
-from aerobee.service.broker.pop.take.fast_pop import FastPop
+from aerobee.service.broker.pop.take.fast_pop import FastPop, NoteAnswer
 from aerobee.service.broker.pop.take.fast_pop_walk import FastPopWalk
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.pop_checks import PopChecks
@@ -35,6 +35,7 @@ class Outlets(NamedTuple):
 
     outbox: Effects
     count_out: CountOut
+    note_fast: NoteAnswer
     note: NoteAnswers
 
 
@@ -51,7 +52,8 @@ class PopFastPath:
         outlets: Outlets,
     ) -> None:
         fast_path_readers = store.fast_path_readers
-        self.pops = FastPop(FastPopWalk(fast_path_readers, parts.pop_walk), checks.basis)
+        walk = FastPopWalk(fast_path_readers, parts.pop_walk)
+        self.pops = FastPop(walk, checks.basis, outlets.note_fast)
         self.fast_ack = FastAck(fast_path_readers[0], topics, parts.revive_queue_count)
         self._fast_ack_writer = FastAckWriter(
             self.fast_ack, parts.ack_writer, writer, outlets.outbox, outlets.note

@@ -282,7 +282,7 @@ class FastPull:
         if self._gate is not None:
             self._gate.took()
         self.answered += 1
-        grant.flow.add(count, output.position - start)
+        grant.flow.add_fast(count, output.position - start)
         if grant.commits:
             commit = template.number(grant.commit_place)
             self._offsets.commit(grant.group, grant.topic, queue_id, commit, queue.max_offset)

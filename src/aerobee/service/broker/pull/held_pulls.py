@@ -4,12 +4,14 @@ Keyed by queue, because a new message names its queue; bounded per queue, per ch
 because a peer decides how many it sends. Only bookkeeping: the caller that takes pulls out answers
 them.
 
-H1. A pull is in exactly one queue's table, counted once for its channel and once in all, and so
-    are the tags that it wants.
+H1. A pull is in exactly one queue's table, counted once for its channel, once for its group and
+    once in all, and so are the tags that it wants.
 """
 
 import heapq
 import itertools
+from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.service import ChannelId
@@ -57,6 +59,7 @@ class HeldPulls:
         self._numbers = itertools.count()
         self._by_queue: dict[QueueKey, dict[int, HeldPull]] = {}
         self._by_channel: dict[ChannelId, dict[int, QueueKey]] = {}
+        self._by_group: Counter[str] = Counter()
         self._deadlines: list[tuple[int, int, QueueKey]] = []
         self.count = 0
         self.tags = 0
@@ -78,9 +81,14 @@ class HeldPulls:
         self._by_queue.setdefault(queue, waiting)[number] = pull
         self._by_channel.setdefault(channel, mine)[number] = queue
         heapq.heappush(self._deadlines, (pull.deadline_ms, number, queue))
+        self._by_group[pull.plan.group] += 1
         self.count += 1
         self.tags = tags
         return True
+
+    def of_group(self, group: str) -> int:
+        """The number of a group's pulls that wait."""
+        return self._by_group.get(group, 0)
 
     def has(self, queue: QueueKey) -> bool:
         return queue in self._by_queue
@@ -102,6 +110,15 @@ class HeldPulls:
         """A lower bound of the next deadline, on the monotonic clock; None: no pull waits."""
         return self._deadlines[0][0] if self._deadlines else None
 
+    def take_if(self, is_taken: Callable[[HeldPull], bool]) -> list[HeldPull]:
+        """Take out the pulls of which something holds."""
+        return [
+            self._remove(queue, number)
+            for queue, waiting in list(self._by_queue.items())
+            for number, pull in list(waiting.items())
+            if is_taken(pull)
+        ]
+
     def drop_channel(self, channel: ChannelId) -> None:
         """Forget the pulls of a connection that is gone."""
         for number, queue in list(self._by_channel.get(channel, {}).items()):
@@ -111,6 +128,9 @@ class HeldPulls:
         pull = self._by_queue[queue].pop(number)
         del self._by_channel[pull.request.channel][number]
         self.count -= 1
+        self._by_group[pull.plan.group] -= 1
+        if not self._by_group[pull.plan.group]:
+            del self._by_group[pull.plan.group]
         self.tags -= len(pull.plan.tag_codes or ())
         if not self._by_queue[queue]:
             del self._by_queue[queue]

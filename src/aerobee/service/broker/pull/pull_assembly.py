@@ -69,6 +69,8 @@ class PullAssembly:
             PullOutlets(self._learn, statistics.count_out, suggestion),
         )
 
+        self.refuse_waiting = self._handlers.refuse_waiting
+
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
         """See `FastPull.take_all`."""
         return self.fast_pull.take_all(channel, frames, output)

@@ -28,7 +28,7 @@ from aerobee.service.broker.pull.pull_checks import PullChecks
 from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.live_config import LiveConfig
-from aerobee.service.request import Answer, Request
+from aerobee.service.request import Answer, ConsumerRefusal, Request, too_many_wait
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
@@ -146,6 +146,9 @@ class PullHandlers:
         if read.is_cold:
             return self._read_cold(request, plan, read)
         if hold_ms > 0 and _found_nothing(read, plan.offset):
+            most = self._config.current.group_waiting_max
+            if most and self._held.of_group(plan.group) >= most:
+                return too_many_wait(plan.group)
             pull = HeldPull(request, plan, request.now.monotonic_ms + hold_ms)
             if self._held.hold(pull):
                 request.is_held = True
@@ -234,6 +237,19 @@ class PullHandlers:
                 if self._held.hold(on):
                     continue
             self._finish(pull, read)
+
+    def refuse_waiting(self, refusal: ConsumerRefusal) -> None:
+        """Rights have changed: refuse the pulls that wait and may not go on."""
+        answers: list[Answer] = []
+
+        def is_refused(pull: HeldPull) -> bool:
+            answer = refusal(pull.request, pull.plan.queue[0].decode(), pull.plan.group)
+            if answer is not None:
+                answers.append(answer)
+            return answer is not None
+
+        for pull, answer in zip(self._held.take_if(is_refused), answers, strict=True):
+            pull.request.answer(answer)
 
     def expire(self, monotonic_ms: int) -> None:
         """Answer the pulls whose long-poll time is over."""

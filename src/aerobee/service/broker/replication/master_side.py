@@ -113,7 +113,7 @@ class MasterSide:
     ) -> None:
         guard = self.find_guard()
         if guard is not None:
-            guard.opened(link)
+            guard.opened(link, peer.host)
         self._outbox += self.primary.on_link_open(link, peer, is_dialed, now)
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None:

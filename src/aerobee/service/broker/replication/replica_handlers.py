@@ -1,5 +1,6 @@
 """Handlers of requests about replication: GET_BROKER_HA_STATUS (907), EXCHANGE_BROKER_HA_INFO
-(906), RESET_MASTER_FLUSH_OFFSET (908) and GET_BROKER_EPOCH_CACHE (1007).
+(906), RESET_MASTER_FLUSH_OFFSET (908); and refusals of those that only a member of a Raft group
+answers: GET_BROKER_EPOCH_CACHE (1007), CHANGE_GROUP_MEMBERS (28011), LIST_GROUP_MEMBERS (28012).
 
 They know the broker's replication by a function that returns its status, and change nothing but
 the master that a slave follows.
@@ -31,6 +32,11 @@ Follow: TypeAlias = Callable[[str, str, Now], None]
 _NO_CONTROLLER = Answer(
     ResponseCode.SYSTEM_ERROR, "this request only for controllerMode: this broker has no controller"
 )
+_NO_MEMBER = Answer(
+    ResponseCode.CONTROLLER_INVALID_REQUEST,
+    "this broker is no member of a Raft group: `aerobee broker convert` makes its store the first"
+    " member of one",
+)
 _NOTHING_REMEMBERED = Answer(
     remark="nothing to reset: this slave compares its log with its master's before it follows"
 )
@@ -53,6 +59,8 @@ class ReplicaHandlers:
                 lane,
             ),
             row(code.GET_BROKER_EPOCH_CACHE, NoHeader, self._epochs, lane),
+            row(code.CHANGE_GROUP_MEMBERS, NoHeader, self._no_member, lane),
+            row(code.LIST_GROUP_MEMBERS, NoHeader, self._no_member, lane),
         ]
 
     def _ha_status(self, request: Request, header: NoHeader) -> Answer:
@@ -64,6 +72,9 @@ class ReplicaHandlers:
 
     def _epochs(self, request: Request, header: NoHeader) -> Answer:
         return _NO_CONTROLLER
+
+    def _no_member(self, request: Request, header: NoHeader) -> Answer:
+        return _NO_MEMBER
 
 
 class HaExchangeHandlers:

@@ -38,6 +38,8 @@ from aerobee.service.broker.state.tables import Ground, Tables
 class ReplicationAssembly:
     """Built before the send room: whether answers wait for slaves decides how that is built."""
 
+    open_tables = RaftAssembly.open_tables
+
     def __init__(
         self,
         identity: BrokerIdentity,
@@ -56,6 +58,8 @@ class ReplicationAssembly:
         self.side = self.acting.side
         self.access = SharedAccess(identity, self.side, outbox)
         self._raft = RaftAssembly(identity, self.side, cluster.registration, outbox)
+        self.watch_delays = self._raft.watch_delays
+        self.may_take = self._raft.may_take if self._raft.is_member else None
         self.answers = SafeAnswers(store, sync_timeout_ms, copies_of(self.side, identity))
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)
 
@@ -89,7 +93,7 @@ class ReplicationAssembly:
         """A slave's: copy everything beside the log from the master. CorruptFile."""
         if self._identity.is_master:
             self.acting.return_to(tables, ground)
-            self._raft.begin_term(tables, self._store, now)
+            self._raft.begin_term(tables, self._store, self.answers, now)
             return
 
         def delete_before(topic: str, log_offset: int) -> None:
@@ -107,9 +111,13 @@ class ReplicationAssembly:
 
     # Duties.
 
+    def on_round(self, now: Now) -> None:
+        self._raft.on_round(now)
+        self.side.on_round(now)
+
     def on_tick(self, now: Now) -> None:
-        self.side.on_tick(now)
         self._raft.on_tick(now)
+        self.side.on_tick(now)
         self.acting.on_tick(now)
         if self._metadata is not None:
             self._metadata.on_tick(now)

@@ -11,6 +11,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.access.access_store import FILE, AccessStore
+from aerobee.service.access.audit import Audit
 from aerobee.service.access.link_proof import LinkGuard, link_proof
 from aerobee.service.access.table_text import SealedTable, transfer_key
 from aerobee.service.broker.config import BrokerIdentity
@@ -31,6 +32,7 @@ class SharedAccess:
         self._outbox = outbox
         self._copy: AccessCopy | None = None
         self._guard: LinkGuard | None = None
+        self._proofs = 0
         self.made: Mapping[str, Callable[[], bytes]] = {}
         """Files that slaves may copy besides those on the disk."""
 
@@ -39,19 +41,23 @@ class SharedAccess:
         access = self._identity.access
         if not access.authenticates or access.inner is None:
             return b""
-        return link_proof(access.inner, self._identity.name, now.wall_ms)
+        self._proofs += 1
+        sender = f"{self._identity.address} {self._proofs}"
+        return link_proof(access.inner, self._identity.name, now.wall_ms, sender)
 
     def find_guard(self) -> LinkGuard | None:
         """What asks slaves for their proofs; None: whoever connects is one."""
         return self._guard
 
-    def share(self, store: AccessStore | None, master: Callable[[], str]) -> None:
+    def share(
+        self, store: AccessStore | None, master: Callable[[], str], audit: Audit | None = None
+    ) -> None:
         """Ask slaves for proofs and let them copy the users; copy them from the master, unless this
         broker is it."""
         inner = self._identity.access.inner
         if store is None:
             return
-        self._guard = LinkGuard(store.accounts, self._identity.name, inner)
+        self._guard = LinkGuard(store.accounts, self._identity.name, inner, audit)
         if inner is None:
             return
         self.made = {FILE: SealedTable(store.accounts, inner).text}

@@ -42,6 +42,11 @@ cdef class FastSend:
     @cython.locals(header=SendHeader, draft=MessageDraft, entry=TopicEntry, queue_id=int, log_offset="long long", gate=FastGate)
     cdef bint _take(self, FrameReader frames, ReplyBuffer output, long long wall_ms, object now) except? -1
 
+    cdef bint _prepare(self, MessageDraft draft, TopicEntry entry) noexcept
+
+    @cython.locals(entry=TopicEntry)
+    cpdef long long store_normal(self, MessageDraft draft, long long wall_ms) except *
+
     @cython.locals(start=Py_ssize_t, size=Py_ssize_t, priority="long long")
     cdef bint _rank(self, MessageDraft draft, int write_queues) noexcept
 

@@ -159,10 +159,8 @@ class FastSend:
             return False
         if entry.kinds >> self._kind & 1 == 0 or (draft.sys_flag & 4 != 0 and self._kind != 3):
             return False
-        if not draft.is_batch and not self._add_suffix(draft):
+        if not self._prepare(draft, entry):
             return False
-        if draft.queue_id < 0:
-            draft.queue_id = entry.next_queue()
         if self._kind == 7 and not self._rank(draft, entry.write_queues):
             return False
         queue_id = draft.queue_id
@@ -183,6 +181,33 @@ class FastSend:
                 self._begin_handle(entry.name)
             self._write_answer(frames.serialize_type == 1, output, log_offset, queue_id)
         return True
+
+    def _prepare(self, draft: MessageDraft, entry: TopicEntry) -> bool:
+        """Add what the broker says of every message, and choose its queue if it names none."""
+        if not draft.is_batch and not self._add_suffix(draft):
+            return False
+        if draft.queue_id < 0:
+            draft.queue_id = entry.next_queue()
+        return True
+
+    def store_normal(self, draft: MessageDraft, wall_ms: int) -> int:
+        """Store a message that was read by another protocol, is normal and fits its topic's type.
+        Its queue offset; -1: it is for the general path, and nothing was stored."""
+        found = self._entries.get(draft.topic)
+        if found is None:
+            return -1
+        entry: TopicEntry = found
+        if not entry.takes_normal or draft.body_size > self._body_bytes_max:
+            return -1
+        if not self._scan_properties(draft) or self._kind != 0 or not self._prepare(draft, entry):
+            return -1
+        try:
+            self._appender.append(draft, wall_ms)
+        except AerobeeError:
+            return -1  # nothing was stored
+        self.taken += 1
+        self.answered += 1
+        return self._appender.queue_offset
 
     def _rank(self, draft: MessageDraft, write_queues: int) -> bool:
         """Choose the queue of the message's priority; the last one for priorities beyond it."""

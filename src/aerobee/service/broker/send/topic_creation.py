@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.state.attributes import with_maker
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
 
@@ -49,6 +50,6 @@ def topic_maker(topics: Topics, waiting_bytes_max: int = WAITING_BYTES_MAX) -> T
                 remark = f"the topic {config.name} could not be made: {error}"
                 request.answer(Answer(ResponseCode.SYSTEM_ERROR, remark))
 
-        topics.add([config], request.now, made)
+        topics.add([with_maker(config, request.user)], request.now, made)
 
     return make

@@ -6,21 +6,29 @@ for.
 
 A plus sets, a minus removes; a new topic has nothing to remove. Attributes that determine the
 format of a topic's files cannot be changed. Setting the present value changes nothing.
+
+The user who made a topic is an attribute of it, so that one user's topics can be counted, on every
+broker that copies them. Only the broker sets it, when a topic is made by a user who signed the
+request and is no super user. Static topics, which only administrators make, have none.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
+from aerobee.model.access import SUPER, User
 from aerobee.model.group import PRIORITY_FACTOR, PRIORITY_FACTOR_MAX
 from aerobee.model.topic import (
     BATCH_QUEUES,
     CLEANUP_POLICY,
     COMPACTION,
+    MADE_BY,
     MESSAGE_TYPE,
     PRIORITY,
     QUEUE_TYPE,
     RESERVE_TIME,
+    TopicConfig,
 )
 from aerobee.protocol.text.fields import INT64, read_number
 
@@ -49,6 +57,21 @@ TOPIC_ATTRIBUTES: Mapping[str, Attribute] = {
 GROUP_ATTRIBUTES: Mapping[str, Attribute] = {
     PRIORITY_FACTOR: Attribute(True, low=0, high=PRIORITY_FACTOR_MAX),
 }
+
+
+def with_maker(config: TopicConfig, user: User | None) -> TopicConfig:
+    """A new topic, with the user who makes it."""
+    if user is None or user.kind == SUPER:
+        return config
+    return replace(config, attributes={**config.attributes, MADE_BY: user.name})
+
+
+def edited_topic(wanted: TopicConfig, known: TopicConfig | None, user: User | None) -> TopicConfig:
+    """The topic after a request of a user; the attributes of `wanted` are changes. `known` is None
+    if it is new."""
+    before = known.attributes if known is not None else None
+    edited = replace(wanted, attributes=changed_attributes(before, wanted.attributes))
+    return with_maker(edited, user) if known is None else edited
 
 
 def parse_changes(text: str) -> dict[str, str]:
@@ -87,6 +110,8 @@ def changed_attributes(
         if name in seen:
             raise RemoteProtocolError(f"alter duplication key. key: {name[:100]}")
         seen.add(name)
+        if name == MADE_BY:  # the broker's own; tools send back what they were shown
+            continue
         if sign == "+":
             _check(name, value, all_known, is_fixed=not is_new and before.get(name) != value)
             after[name] = value

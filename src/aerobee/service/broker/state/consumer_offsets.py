@@ -60,7 +60,8 @@ class ConsumerOffsets:
     """Committed offsets by (group, topic, queue)."""
 
     def __init__(self, count_max: int = OFFSETS_MAX) -> None:
-        self._committed = OffsetTable(count_max)
+        self._committed = self.table = OffsetTable(count_max)
+        """The committed offsets, for who wants to know which have changed."""
         self._pulled = OffsetTable(count_max)
         # Offsets set by an operator: the next pull is moved there, commits are ignored until then.
         self._resets: dict[tuple[str, str, int], int] = {}

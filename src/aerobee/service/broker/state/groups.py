@@ -22,11 +22,12 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.group_config import group_config_from, group_config_json
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import Parsed
+from aerobee.protocol.text.json_text import Parsed, Value
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
+    Journal,
     VersionedTable,
     load_table,
 )
@@ -93,6 +94,7 @@ class Groups:
         self._unsaved: dict[str, GroupConfig] = {}
         # Groups removed since the start and not made again, oldest first.
         self._removed: dict[str, None] = {}
+        self.journal: Journal | None = None
 
     @property
     def version(self) -> DataVersion:
@@ -100,6 +102,10 @@ class Groups:
 
     def find(self, name: str) -> GroupConfig | None:
         return self._saved.value.find(name) or self._unsaved.get(name)
+
+    def row_json(self, name: str) -> Mapping[str, Value] | None:
+        """A group as it stands in the file; None: there is none."""
+        return self._saved.value.row_json(name)
 
     def all(self) -> list[GroupConfig]:
         saved = self._saved.value
@@ -173,7 +179,7 @@ class Groups:
 
     def begin_term(self, now: Now, done: Done, term: int = 0) -> None:
         """Begin the next term of the version, or this one if it is later: this broker is master."""
-        self._change(lambda table: table.in_next_term(now.wall_ms, term), [], done)
+        self._saved.change(lambda table: table.in_next_term(now.wall_ms, term), done)
 
     def take_over(self, copied: CopiedTable[GroupConfig], forbidden: Forbidden, done: Done) -> None:
         """Have the groups of a master, their version and the forbidden table from now on; others
@@ -211,9 +217,15 @@ class Groups:
             if error is None:
                 for name in names:
                     self._unsaved.pop(name, None)
-            done(error)
+            self._tell(names, error, done)
 
         self._saved.change(changed, saved)
+
+    def _tell(self, names: Sequence[str], error: BaseException | None, done: Done) -> None:
+        if error is None and self.journal is not None:
+            self.journal(names, done)
+        else:
+            done(error)
 
     # The forbidden table.
 
@@ -246,7 +258,7 @@ class Groups:
                 raise RemoteProtocolError(f"more than {FORBIDDEN_MAX} topics are forbidden")
             return table.with_rest(_FORBIDDEN, whole, now.wall_ms)
 
-        self._saved.change(change, done)
+        self._saved.change(change, lambda error: self._tell([group], error, done))
 
 
 def _with_forbidden(table: _Table, path: str) -> _Table:

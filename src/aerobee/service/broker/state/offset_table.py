@@ -19,13 +19,15 @@ Picture: TypeAlias = Mapping[TopicGroup, Mapping[int, int]]
 class OffsetTable:
     """T1. Entries in `_owned` are in no snapshot. T2. `_count` is the number of offsets."""
 
-    __slots__ = ("_count", "_count_max", "_offsets", "_owned")
+    __slots__ = ("_count", "_count_max", "_offsets", "_owned", "changed")
 
     def __init__(self, count_max: int = OFFSETS_MAX) -> None:
         self._count = 0
         self._count_max = count_max
         self._offsets: dict[TopicGroup, dict[int, int]] = {}
         self._owned: set[TopicGroup] = set()
+        self.changed: set[TopicGroup] | None = None
+        """The pairs that have changed, if anybody wants to know; who takes them removes them."""
 
     def find(self, topic: str, group: str, queue_id: int) -> int:
         offsets = self._offsets.get((topic, group))
@@ -53,6 +55,8 @@ class OffsetTable:
             self._owned.add(key)
             offsets = self._offsets[key] = dict(offsets or {})
         offsets[queue_id] = offset
+        if self.changed is not None:
+            self.changed.add(key)
         return True
 
     def replace(self, topic: str, group: str, offsets: Mapping[int, int]) -> None:
@@ -61,6 +65,8 @@ class OffsetTable:
         self._count += len(offsets) - len(self._offsets.get(key, ()))
         self._owned.add(key)
         self._offsets[key] = dict(offsets)
+        if self.changed is not None:
+            self.changed.add(key)
 
     def remove(self, is_gone: Callable[[str, str], bool]) -> bool:
         """Remove the (topic, group) pairs that the predicate selects; whether there was any."""
@@ -68,6 +74,8 @@ class OffsetTable:
         for key in gone:
             self._count -= len(self._offsets.pop(key))
             self._owned.discard(key)
+        if self.changed is not None:
+            self.changed.update(gone)
         return bool(gone)
 
     def picture(self) -> Picture:

@@ -5,7 +5,7 @@ A change takes effect once it is on the disk. An older mapping never replaces a 
 epoch, and by what its chains say (`model.mapping_rules`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -16,9 +16,11 @@ from aerobee.model.topic import DataVersion
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.queue_mapping import mapping_from, mapping_json
+from aerobee.protocol.text.json_text import Value
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
+    Journal,
     VersionedTable,
     load_table,
 )
@@ -41,6 +43,7 @@ class QueueMappings:
             worker, lambda table: file.store_text(table.text()), loaded.table
         )
         self._changed: Changed = lambda topics: None
+        self.journal: Journal | None = None
 
     def tell_changes(self, changed: Changed) -> None:
         """Call back for changes that are on the disk, before their requests are answered."""
@@ -55,6 +58,10 @@ class QueueMappings:
 
     def has(self, topic: str) -> bool:
         return topic in self._saved.value.rows
+
+    def row_json(self, topic: str) -> Mapping[str, Value] | None:
+        """A mapping as it stands in the file; None: there is none."""
+        return self._saved.value.row_json(topic)
 
     def all(self) -> list[TopicMapping]:
         return [row.config for row in self._saved.value.rows.values()]
@@ -112,6 +119,9 @@ class QueueMappings:
         def saved(error: BaseException | None) -> None:
             if error is None and names:
                 self._changed(names)
-            done(error)
+            if error is None and self.journal is not None:
+                self.journal(names, done)
+            else:
+                done(error)
 
         self._saved.change(changed, saved)

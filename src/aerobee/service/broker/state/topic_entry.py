@@ -38,7 +38,7 @@ def is_compiled() -> bool:
 class TopicEntry:
     """E1. A send whose kind has its bit in `kinds` needs no check but those of the entry itself."""
 
-    __slots__ = ("_turn", "kinds", "name", "queues_end", "write_queues")
+    __slots__ = ("_turn", "kinds", "name", "queues_end", "takes_normal", "write_queues")
 
     def __init__(self, config: TopicConfig) -> None:
         self.name = config.name.encode()
@@ -55,6 +55,8 @@ class TopicEntry:
             and len(self.name) <= _PLAIN_BYTES_MAX
         )
         self.kinds = _kinds_of(config) if is_plain else 0
+        # Whether it takes a message that is known to be normal, whatever type it is for.
+        self.takes_normal = is_plain and set(config.attributes) <= {MESSAGE_TYPE}
         self._turn = 0
 
     def next_queue(self) -> int:

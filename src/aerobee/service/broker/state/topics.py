@@ -9,7 +9,7 @@ counts, because there may be messages in them. Only the template of auto-created
 the configured number.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -30,16 +30,18 @@ from aerobee.model.names import (
     reply_topic,
     revive_topic,
 )
-from aerobee.model.topic import DataVersion, TopicConfig
+from aerobee.model.topic import MADE_BY, DataVersion, TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
+from aerobee.protocol.text.json_text import Value
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.state.queue_mappings import QueueMappings
 from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
+    Journal,
     VersionedTable,
     load_table,
 )
@@ -90,6 +92,7 @@ class Topics:
         self._fill_entries()
         config.when_changed(self._look_at_permission)
         self._changed: dict[str, None] = {}
+        self.journal: Journal | None = None
 
     @property
     def version(self) -> DataVersion:
@@ -103,6 +106,10 @@ class Topics:
         number that a first send may make."""
         found = self.find(name) or self.find(AUTO_CREATE_TEMPLATE_TOPIC)
         return 0 if found is None else found.write_queues
+
+    def row_json(self, name: str) -> Mapping[str, Value] | None:
+        """A topic as it stands in the file; None: there is none."""
+        return self._saved.value.row_json(name)
 
     def all(self) -> list[TopicConfig]:
         return [row.config for row in self._saved.value.rows.values()]
@@ -132,11 +139,24 @@ class Topics:
     def edit(self, edit: Edit, now: Now, done: Done) -> None:
         """Create or change topics, based on their configs when it is this change's turn."""
         self._change(
-            lambda table: table.changed(
-                {config.name: config for config in edit(table.find)}, now.wall_ms
+            lambda table: self._within_limits(
+                table,
+                table.changed({config.name: config for config in edit(table.find)}, now.wall_ms),
             ),
             done,
         )
+
+    def _within_limits(self, before: _Table, after: _Table) -> _Table:
+        """The table after a change that clients asked for. RemoteProtocolError: a user would have
+        made too many topics."""
+        most = self._config.current.user_topics_max
+        if most and after is not before:
+            changed = (after.find(name) for name in after.news if before.find(name) is None)
+            made = [config for config in changed if config is not None]
+            excess = _find_excess(made, (row.config for row in after.rows.values()), most)
+            if excess is not None:
+                raise RemoteProtocolError(excess)
+        return after
 
     def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
         self._change(lambda table: table.changed(dict.fromkeys(names), now.wall_ms), done)
@@ -149,16 +169,20 @@ class Topics:
         made = {config.name: config for config in configs}
 
         def begun(table: _Table) -> _Table:
-            return table.changed(made, now.wall_ms).in_next_term(now.wall_ms, term)
+            after = table.changed(made, now.wall_ms)
+            return after.in_next_term(now.wall_ms, term, tuple(made))
 
-        self._change(begun, done)
+        self._change(begun, done, is_told=bool(made))
 
     def take_over(self, copied: CopiedTable[TopicConfig], done: Done) -> None:
         """Have the topics of a master, and their version, from now on; others are removed, but for
         system topics."""
         self._change(lambda table: table.taken_over(copied, self._system), done)
 
-    def _change(self, change: Callable[[_Table], _Table], done: Done) -> None:
+    def _change(
+        self, change: Callable[[_Table], _Table], done: Done, *, is_told: bool = True
+    ) -> None:
+        """`is_told`: the journal is."""
         names: list[str] = []
 
         def changed(table: _Table) -> _Table:
@@ -172,6 +196,9 @@ class Topics:
         def saved(error: BaseException | None) -> None:
             if error is None:
                 self._note(names)
+                if self.journal is not None and is_told:
+                    self.journal(names, done)
+                    return
             done(error)
 
         self._saved.change(changed, saved)
@@ -286,3 +313,25 @@ def _with_system_topics(
     }
     missing[template.name] = template if config.creates_topics else None
     return table.changed(missing, wall_ms)
+
+
+def _find_excess(
+    new: Iterable[TopicConfig], topics: Iterable[TopicConfig], most: int
+) -> str | None:
+    """The reason why new topics are too many for one of their makers, each of whom may have `most`;
+    None: they are not. `topics` are all that there would be."""
+    makers = {config.attributes.get(MADE_BY, "") for config in new} - {""}
+    if not makers:
+        return None
+    counts = dict.fromkeys(makers, 0)
+    for config in topics:
+        maker = config.attributes.get(MADE_BY, "")
+        if maker in counts:
+            counts[maker] += 1
+    for maker, count in sorted(counts.items()):
+        if count > most:
+            return (
+                f"the user {maker[:255]} may have made {most} topics, and has: delete one, or have "
+                "userTopicsMax raised"
+            )
+    return None

@@ -14,7 +14,7 @@ called from the core's thread.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.topic import DataVersion
@@ -22,8 +22,12 @@ from aerobee.protocol.bodies.topic_config import data_version_from, data_version
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value, write_pretty
 from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.saved_value import Done
 
 C = TypeVar("C")
+Journal: TypeAlias = Callable[[Sequence[str], Done], None]
+"""Is told the names of rows that have changed and are on the disk, none if a request has changed
+nothing; calls back when that may be acknowledged."""
 _VERSION = "dataVersion"
 _NOTHING: Mapping[str, Value] = {}
 
@@ -80,6 +84,11 @@ class VersionedTable(Generic[C]):
         row = self.rows.get(name)
         return None if row is None else row.config
 
+    def row_json(self, name: str) -> Mapping[str, Value] | None:
+        """A row as it stands in the file; None: there is none."""
+        row = self.rows.get(name)
+        return None if row is None else {**self._form.write(row.config), **row.unknown}
+
     def changed(self, configs: Mapping[str, C | None], wall_ms: int) -> "VersionedTable[C]":
         """The table with these rows replaced, None for removed ones; itself if nothing changes."""
         news = {name: config for name, config in configs.items() if config != self.find(name)}
@@ -98,12 +107,14 @@ class VersionedTable(Generic[C]):
         """The table with a new version, as if a row had changed."""
         return VersionedTable(self._form, self.version.next(wall_ms), self.rows, self.rest, (name,))
 
-    def in_next_term(self, wall_ms: int, term: int = 0) -> "VersionedTable[C]":
+    def in_next_term(
+        self, wall_ms: int, term: int = 0, news: Sequence[str] = ()
+    ) -> "VersionedTable[C]":
         """The table with a version that is newer than any of its present term: of the next one, or
-        of `term` if that is later."""
+        of `term` if that is later. `news`: names whose rows have changed, too."""
         version = self.version.next(wall_ms)
         version = version._replace(state_version=max(version.state_version + 1, term))
-        return VersionedTable(self._form, version, self.rows, self.rest, self.news)
+        return VersionedTable(self._form, version, self.rows, self.rest, news)
 
     def with_rest(self, name: str, value: Value, wall_ms: int) -> "VersionedTable[C]":
         """The table with another member of the file replaced."""

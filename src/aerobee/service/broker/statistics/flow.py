@@ -13,11 +13,20 @@ from aerobee.service.broker.statistics.windows import Past, Windows
 class Flow:
     """F1. The windows have `_noted_messages` and `_noted_bytes` in all."""
 
-    __slots__ = ("_noted_bytes", "_noted_messages", "_windows", "bytes", "messages")
+    __slots__ = (
+        "_noted_bytes",
+        "_noted_messages",
+        "_windows",
+        "bytes",
+        "fast_answers",
+        "messages",
+    )
 
     def __init__(self) -> None:
         self.messages = 0
         self.bytes = 0
+        self.fast_answers = 0
+        """Requests that fast paths answered, since the start."""
         self._noted_messages = 0
         self._noted_bytes = 0
         self._windows: tuple[Windows, Windows] | None = None  # None: nothing counted yet
@@ -25,6 +34,12 @@ class Flow:
     def add(self, messages: int, size: int) -> None:
         self.messages += messages
         self.bytes += size
+
+    def add_fast(self, messages: int, size: int) -> None:
+        """Count an answer of a fast path."""
+        self.messages += messages
+        self.bytes += size
+        self.fast_answers += 1
 
     def reach(self, messages: int, size: int) -> None:
         """Set the totals."""

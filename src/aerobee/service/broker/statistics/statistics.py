@@ -113,6 +113,14 @@ class Statistics:
             self._of_system.append(flow)
         return flow
 
+    def note_fast(self, group: str, topic: str) -> None:
+        """Count an answer of a fast path whose messages are counted elsewhere."""
+        self.flow_of(group, topic).fast_answers += 1
+
+    def find_flow(self, group: str, topic: str) -> Flow | None:
+        """The flow of a group in a topic; None: it has none of its own."""
+        return self._groups.get((group, topic))
+
     def count_out(self, group: str, topic: str, messages: int, size: int) -> None:
         """Count messages that a group got; frequent callers keep the flow instead."""
         self.flow_of(group, topic).add(messages, size)

@@ -47,6 +47,16 @@ def test_there_are_as_many_tries_as_allowed_and_none_after_the_deadline() -> Non
     assert tries().seconds_left(7.5) == 2.5
 
 
+def test_a_master_with_replicas_is_tried_until_the_deadline_unless_there_is_one_try() -> None:
+    waiting = tries(retries=2)
+    assert all(waiting.note("a", NEVER_THERE, 1.0, has_replicas=True) for _ in range(9))
+    assert waiting.note("a", LOST, 1.0, has_replicas=True)
+    assert waiting.note("a", LOST, 1.0, has_replicas=True)
+    assert not waiting.note("a", LOST, 1.0, has_replicas=True)
+    assert not tries().note("a", NEVER_THERE, 10.0, has_replicas=True)
+    assert not tries(retries=0).note("a", NEVER_THERE, 1.0, has_replicas=True)
+
+
 def test_the_broker_to_avoid_is_the_one_that_failed_last() -> None:
     made = tries()
     assert made.failed_broker == ""

@@ -7,6 +7,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.ha_status import decode_ha_status
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.replica_handlers import (
     HaExchangeHandlers,
@@ -64,6 +65,13 @@ def test_terms_of_masters_are_refused_as_apache_does_without_a_controller() -> N
     answer = Rig(MASTER).ask(1007)
     assert (answer.code, answer.body) == (1, b"")
     assert answer.remark.startswith("this request only for controllerMode")
+
+
+def test_a_broker_that_is_no_member_of_a_group_says_how_it_becomes_one() -> None:
+    for code in (28011, 28012):
+        answer = Rig(MASTER).ask(code)
+        assert answer.code == ResponseCode.CONTROLLER_INVALID_REQUEST
+        assert "aerobee broker convert" in answer.remark
 
 
 def test_a_master_tells_where_its_log_is_served_and_how_long_it_was_at_its_start() -> None:

@@ -1,10 +1,14 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
+from aerobee.model.access import User
+from aerobee.model.topic import MADE_BY, TopicConfig
 from aerobee.service.broker.state.attributes import (
     GROUP_ATTRIBUTES,
     changed_attributes,
+    edited_topic,
     parse_changes,
+    with_maker,
 )
 
 
@@ -86,3 +90,20 @@ def test_a_change_that_cannot_be_is_refused_and_says_why(
 ) -> None:
     with pytest.raises(RemoteProtocolError, match=said):
         changed_attributes(current, changes)
+
+
+def test_a_super_user_and_nobody_are_not_noted_as_makers() -> None:
+    topic = TopicConfig("t")
+    assert with_maker(topic, None) == topic
+    assert with_maker(topic, User("root", "x", "Super")) == topic
+    assert with_maker(topic, User("alice", "x")).attributes == {MADE_BY: "alice"}
+
+
+def test_a_maker_stays_whoever_edits_the_topic_and_is_named_by_no_change() -> None:
+    alice, bob = User("alice", "x"), User("bob", "x")
+    made = edited_topic(TopicConfig("t", attributes={f"+{MADE_BY}": "bob"}), None, alice)
+    assert made.attributes == {MADE_BY: "alice"}
+    for change in ({f"+{MADE_BY}": "bob"}, {f"-{MADE_BY}": ""}, {}):
+        assert edited_topic(TopicConfig("t", attributes=change), made, bob).attributes == {
+            MADE_BY: "alice"
+        }

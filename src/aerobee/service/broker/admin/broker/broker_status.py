@@ -1,6 +1,7 @@
 """BrokerStatus measures throughput for GET_BROKER_RUNTIME_INFO, and builds the status handlers.
 
-The counters are sampled once a second.
+The counters are sampled once a second. Imports more than 15 modules because it builds what answers
+about all of them.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.delay.delay_levels import DelayLevels
 from aerobee.service.broker.delay.delay_offset_handlers import DelayOffsetHandlers
 from aerobee.service.broker.request_table import Row
-from aerobee.service.broker.statistics.request_times import RequestTimes
+from aerobee.service.broker.statistics.put_latency import PutLatency
+from aerobee.service.broker.statistics.request_times import BOUNDS_MS, RequestTimes
 from aerobee.service.broker.statistics.throughput import Throughput
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import LiveConfig
@@ -42,6 +44,7 @@ class BrokerStatus:
         self._store = store
         self._started = started
         self._times = times
+        self._latency = PutLatency(BOUNDS_MS, self._stored_sends, started)
         self._flows = Flows(
             put=Throughput(messages_in, started),
             got=Throughput(messages_out, started),
@@ -54,6 +57,7 @@ class BrokerStatus:
     def on_tick(self, now: Now) -> None:
         for flow in self._flows:
             flow.on_tick(now)
+        self._latency.on_tick(now)
 
     def rows(
         self, config: LiveConfig[BrokerConfig], delays: DelayLevels, *, is_active: bool
@@ -64,6 +68,7 @@ class BrokerStatus:
             delays,
             self._timers,
             self._flows,
+            self._latency,
             self._refused_sends,
             self._started,
             is_active=is_active,
@@ -81,6 +86,14 @@ class BrokerStatus:
             for outcome, histogram in self._times
             if outcome.request in _PULLS and (outcome.response is ResponseCode.SUCCESS) == is_found
         )
+
+    def _stored_sends(self) -> list[int]:
+        """The number of sends that were stored, by their times, since the start."""
+        counts = [0] * (len(BOUNDS_MS) + 1)
+        for outcome, histogram in self._times:
+            if outcome.request in _SENDS and outcome.response in _STORED:
+                counts = [one + more for one, more in zip(counts, histogram.counts, strict=True)]
+        return counts
 
     def _timed_in(self) -> int:
         """The number of timed messages ever stored."""

@@ -1,7 +1,7 @@
 """GET_BROKER_RUNTIME_INFO: figures about the broker under RocketMQ's names, each as text.
 
 Thread pools do not exist here and are shown as empty: tools fail when a name is missing. Left out
-are times of single calls, which are not measured, and RocketMQ's disk ratio by folder, whose name
+are the longest times, which are not measured, and RocketMQ's disk ratio by folder, whose name
 has a path of this machine.
 """
 
@@ -15,6 +15,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.delay.delay_levels import DelayLevels
 from aerobee.service.broker.request_table import Lane, Row, row
+from aerobee.service.broker.statistics.put_latency import PutLatency
 from aerobee.service.broker.statistics.throughput import Throughput
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.request import Answer, Request
@@ -50,6 +51,7 @@ class BrokerStatusHandlers:
         delays: DelayLevels,
         timers: Timers,
         flows: Flows,
+        latency: PutLatency,
         refused_sends: Callable[[], int],
         started: Now,
         *,
@@ -60,6 +62,7 @@ class BrokerStatusHandlers:
         self._timers = timers
         self._refused_sends = refused_sends
         self._flows = flows
+        self._latency = latency
         self._started = started
         self._is_active = is_active
         self._began_at = store.end_offset
@@ -94,6 +97,8 @@ class BrokerStatusHandlers:
             "getFoundTps": _three(found.rates()),
             "getMissTps": _three(missed.rates()),
             "getTotalTps": _three(asked),
+            "putLatency99": f"{self._latency.percentile(0.99):.2f}",
+            "putLatency999": f"{self._latency.percentile(0.999):.2f}",
             "putMessageTimesTotal": str(put.total),
             "putMessageFailedTimes": str(self._refused_sends()),
             "putMessageSizeTotal": str(size),

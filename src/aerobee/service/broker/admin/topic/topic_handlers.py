@@ -8,7 +8,6 @@ messages at once.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from aerobee.model.names import (
@@ -24,14 +23,14 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.admin.table_pages import answer_change, invalid
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.request_table import Lane, Row, row
-from aerobee.service.broker.state.attributes import changed_attributes, parse_changes
+from aerobee.service.broker.state.attributes import edited_topic, parse_changes
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.topic_faults import (
     find_config_fault,
     is_system,
     system_conflict,
 )
-from aerobee.service.broker.state.topics import Find, Topics
+from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
 from aerobee.storage.metadata.saved_value import Done
 
@@ -103,7 +102,11 @@ class TopicHandlers:
             self._announce(lambda: answer(None))
 
         self._topics.edit(
-            lambda find: [_with_attributes(config, find) for config in wanted], request.now, saved
+            lambda find: [
+                edited_topic(config, find(config.name), request.user) for config in wanted
+            ],
+            request.now,
+            saved,
         )
         return None
 
@@ -160,12 +163,6 @@ class TopicHandlers:
             for name in (f"{RETRY_PREFIX}{group}+{topic}", pop_retry_topic(group, topic))
             if self._topics.find(name) is not None
         ]
-
-
-def _with_attributes(wanted: TopicConfig, find: Find) -> TopicConfig:
-    known = find(wanted.name)
-    before = known.attributes if known is not None else None
-    return replace(wanted, attributes=changed_attributes(before, wanted.attributes))
 
 
 def _is_retry(topic: str) -> bool:

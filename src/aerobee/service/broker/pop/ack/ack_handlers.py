@@ -11,12 +11,13 @@ from typing import TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.batch_ack import BatchAckEntry, decode_batch_ack, offsets_of
+from aerobee.protocol.bodies.revive_records import CheckpointKey
 from aerobee.protocol.consume.pop_receipt import ORDERLY, PopReceipt, decode_pop_receipt, topic_of
 from aerobee.protocol.headers.popping import ANY_QUEUE, AckHeader
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.pop.ack.ack_writer import AckWriter
+from aerobee.service.broker.pop.ack.ack_writer import AckWriter, Told
 from aerobee.service.broker.pop.take.held_pops import WaitKey
 from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_checks import PopChecks
@@ -57,20 +58,36 @@ class AckHandlers:
     def _ack(self, request: Request, header: AckHeader) -> Answer | None:
         receipt = decode_pop_receipt(header.extra_info)
         topic, group, queue_id = header.topic, header.consumer_group, header.queue_id
-        fault = self._checks.find_ack_fault(topic, queue_id, receipt.revive_queue)
-        fault = fault or self._checks.find_offset_fault(topic, queue_id, header.offset)
-        if fault is not None:
-            return fault
         if receipt.is_orderly:
-            return self.ack_orderly(
+            return self._find_fault(
+                topic, queue_id, receipt.revive_queue, header.offset
+            ) or self.ack_orderly(
                 topic, group, queue_id, header.offset, receipt.pop_time, request.now
             )
-        self._learn(request, header, receipt)
         key = (topic, group, queue_id, receipt.start_offset, receipt.pop_time, receipt.broker_name)
-        self._ack_writer.add(
-            key, receipt.revive_queue, receipt.revive_time, (header.offset,), request.answer
+        fault = self.acknowledge(
+            key, receipt.revive_queue, receipt.revive_time, header.offset, request.answer
         )
-        return None
+        if fault is None:
+            self._learn(request, header, receipt)
+        return fault
+
+    def acknowledge(
+        self, key: CheckpointKey, revive_queue: int, revive_time: int, offset: int, told: Told
+    ) -> Answer | None:
+        """Acknowledge a message of a pop that was not ordered: `told` gets the answer when the
+        round of reads is over. Returns the answer that refuses it."""
+        fault = self._find_fault(key[0], key[2], revive_queue, offset)
+        if fault is None:
+            self._ack_writer.add(key, revive_queue, revive_time, (offset,), told)
+        return fault
+
+    def _find_fault(
+        self, topic: str, queue_id: int, revive_queue: int, offset: int
+    ) -> Answer | None:
+        return self._checks.find_ack_fault(
+            topic, queue_id, revive_queue
+        ) or self._checks.find_offset_fault(topic, queue_id, offset)
 
     def ack_orderly(
         self, topic: str, group: str, queue_id: int, offset: int, pop_time: int, now: Now

@@ -40,6 +40,10 @@ Basis: TypeAlias = Callable[[str, str], tuple[object, ...]]
 """(group, topic) → the current inputs of a pop's decision, to compare with earlier ones."""
 
 
+NoteAnswer: TypeAlias = Callable[[str, str], None]
+"""Called with the group and the topic of a pop that was answered here."""
+
+
 class _Grant:
     """The general handler's decision for pops whose headers match one template."""
 
@@ -75,8 +79,9 @@ class FastPop:
     """Answers pops by their grants. P1. Between two calls of `recheck` nothing changes that a grant
     was decided by."""
 
-    def __init__(self, pop: FastPopWalk, basis: Basis) -> None:
+    def __init__(self, pop: FastPopWalk, basis: Basis, note_answer: NoteAnswer) -> None:
         self._pop = pop
+        self._note_answer = note_answer
         self._basis = basis
         self._grants: dict[ChannelId, list[_Grant]] = {}
         # The header of a pop that takes the general path now.
@@ -169,4 +174,6 @@ class FastPop:
         if self._gate is not None:
             self._gate.took()
         self.answered += 1
+        plan = grant.target.plan
+        self._note_answer(plan.group, plan.topic)
         return True

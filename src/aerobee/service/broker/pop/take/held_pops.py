@@ -5,12 +5,15 @@ one waiting pop, and that one the next if it leaves messages. A pop of any queue
 under queue -1. A message for the group's retry topic wakes them as well. Bounded per key, per
 channel and in all. Only bookkeeping: the caller that takes pops out answers them.
 
-H1. A pop is under exactly one key, counted once for its channel and once in all.
+H1. A pop is under exactly one key, counted once for its channel, once for its group and once in
+    all.
 H2. A key is found under the names of its topic and of its retry topic while a pop waits there.
 """
 
 import heapq
 import itertools
+from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from aerobee.model.names import pop_retry_topic
@@ -65,7 +68,8 @@ class HeldPops:
         self._numbers = itertools.count()
         self._by_key: dict[WaitKey, dict[int, HeldPop]] = {}
         self._by_topic: dict[bytes, set[WaitKey]] = {}
-        self._by_channel: dict[ChannelId, dict[int, WaitKey]] = {}
+        self._by_channel: dict[ChannelId, dict[Request, tuple[int, WaitKey]]] = {}
+        self._by_group: Counter[str] = Counter()
         self._deadlines: list[tuple[int, int, WaitKey]] = []
         self.count = 0
 
@@ -85,10 +89,15 @@ class HeldPops:
             for name in _names(key):
                 self._by_topic.setdefault(name, set()).add(key)
         self._by_key.setdefault(key, waiting)[number] = pop
-        self._by_channel.setdefault(channel, mine)[number] = key
+        self._by_channel.setdefault(channel, mine)[pop.request] = (number, key)
         heapq.heappush(self._deadlines, (pop.deadline_ms, number, key))
+        self._by_group[pop.plan.group] += 1
         self.count += 1
         return True
+
+    def of_group(self, group: str) -> int:
+        """The number of a group's pops that wait."""
+        return self._by_group.get(group, 0)
 
     def has_topic(self, topic: bytes) -> bool:
         """Whether a pop waits for messages of a topic."""
@@ -124,15 +133,34 @@ class HeldPops:
         """A lower bound of the next deadline, on the monotonic clock; None: no pop waits."""
         return self._deadlines[0][0] if self._deadlines else None
 
+    def take_if(self, is_taken: Callable[[HeldPop], bool]) -> list[HeldPop]:
+        """Take out the pops of which something holds."""
+        return [
+            self._remove(key, number)
+            for key, waiting in list(self._by_key.items())
+            for number, pop in list(waiting.items())
+            if is_taken(pop)
+        ]
+
     def drop_channel(self, channel: ChannelId) -> None:
         """Forget the pops of a connection that is gone."""
-        for number, key in list(self._by_channel.get(channel, {}).items()):
+        for number, key in list(self._by_channel.get(channel, {}).values()):
+            self._remove(key, number)
+
+    def drop(self, request: Request) -> None:
+        """Forget the pop of a request that its client has given up, if it waits here."""
+        found = self._by_channel.get(request.channel, {}).get(request)
+        if found is not None:
+            number, key = found
             self._remove(key, number)
 
     def _remove(self, key: WaitKey, number: int) -> HeldPop:
         pop = self._by_key[key].pop(number)
-        del self._by_channel[pop.request.channel][number]
+        del self._by_channel[pop.request.channel][pop.request]
         self.count -= 1
+        self._by_group[pop.plan.group] -= 1
+        if not self._by_group[pop.plan.group]:
+            del self._by_group[pop.plan.group]
         if not self._by_key[key]:
             del self._by_key[key]
             for name in _names(key):

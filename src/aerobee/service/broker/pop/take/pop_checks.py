@@ -52,6 +52,10 @@ class PopChecks:
         """The order of queues of a pop that passed."""
         self._revive_queues = revive_queues
 
+    def group_waiting_max(self) -> int:
+        """Pops of one group that may wait; 0: no limit."""
+        return self._config.current.group_waiting_max
+
     def plan(self, header: PopHeader, now: Now) -> PopPlan | Answer:
         """The pop to be run, or the answer that refuses it."""
         if not is_readable(self._config.current.permission):

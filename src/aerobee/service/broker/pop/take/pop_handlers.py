@@ -39,7 +39,7 @@ from aerobee.service.broker.pop.take.held_pops import (
 from aerobee.service.broker.pop.take.pop_checks import COUNT_MAX, PopChecks
 from aerobee.service.broker.pop.take.pop_walk import PopWalk
 from aerobee.service.broker.request_table import Lane, Row, row
-from aerobee.service.request import Answer, Request, answer_with
+from aerobee.service.request import Answer, ConsumerRefusal, Request, answer_with, too_many_wait
 
 HOLD_MS_MAX = 300_000
 
@@ -148,6 +148,9 @@ class PopHandlers:
             return outcome.answer
         if now.monotonic_ms >= pop.deadline_ms:
             return _nothing(pop.plan, pop.is_question, outcome.revive_queue, now)
+        most = self._checks.group_waiting_max()
+        if most and self._held.of_group(pop.plan.group) >= most:
+            return too_many_wait(pop.plan.group)
         if self._held.hold(pop):
             return None
         if pop.is_question:
@@ -197,6 +200,19 @@ class PopHandlers:
                 return
             if not outcome.is_more:
                 return
+
+    def refuse_waiting(self, refusal: ConsumerRefusal) -> None:
+        """Rights have changed: refuse the pops that wait and may not go on."""
+        answers: list[Answer] = []
+
+        def is_refused(pop: HeldPop) -> bool:
+            answer = refusal(pop.request, pop.plan.topic, pop.plan.group)
+            if answer is not None:
+                answers.append(answer)
+            return answer is not None
+
+        for pop, answer in zip(self._held.take_if(is_refused), answers, strict=True):
+            pop.request.answer(answer)
 
     def expire(self, now: Now) -> None:
         """Answer the pops whose long-poll time is over."""

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
+from aerobee.replication.raft_state import check_single
 from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.safe_answers import Copies
@@ -31,10 +32,12 @@ def side_of(
     outbox: Effects,
     now: Now,
 ) -> Side:
-    """The side, told of the master where it has one. `puts` are those of an acting master."""
+    """The side, told of the master where it has one. `puts` are those of an acting master.
+    StorageError: the store is a member's and the broker is none, or the reverse."""
     store = ground.store
     if identity.raft is not None:
         return RaftSide(identity, ground, outbox, now)
+    check_single(ground.disk, store.root)
     if identity.is_master:
         ban = None if identity.takes_messages else returning()
         return MasterSide(store, identity.replication, outbox, ban)

@@ -1,12 +1,18 @@
 """Handlers of requests about the group of a member: ELECT_MASTER (1002), GET_BROKER_EPOCH_CACHE
-(1007), CHANGE_BROKER_ROLE (28008).
+(1007), CHANGE_BROKER_ROLE (28008), CHANGE_GROUP_MEMBERS (28011), LIST_GROUP_MEMBERS (28012).
 
 RocketMQ's tools ask a controller to elect a master; here the leader of the group itself is asked,
 by any of its members, and hands over. The terms in the log are those of the table of epochs.
 """
 
+import logging
+
+from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.epoch_cache import EpochCache, EpochEntry, encode_epoch_cache
+from aerobee.protocol.bodies.group_members import encode_group_members
+from aerobee.protocol.bodies.topic_route import encode_member_group
 from aerobee.protocol.headers.replication import (
+    ChangeMembersHeader,
     ChangeRoleHeader,
     ElectedMasterHeader,
     ElectMasterHeader,
@@ -16,6 +22,11 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.raft.node import Node
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.replication.raft.member_changes import (
+    ChangeRefusal,
+    find_refusal,
+    read_change,
+)
 from aerobee.service.broker.replication.raft.preferred_leader import find_successor
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.request_table import Lane, Row, row
@@ -23,6 +34,12 @@ from aerobee.service.request import Answer, Request
 
 ANY = -1
 """The broker id of an election whose winner does not matter."""
+
+
+_LATER = ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED
+_NEVER = ResponseCode.CONTROLLER_INVALID_REQUEST
+
+_log = logging.getLogger(__name__)
 
 
 class RaftGroupHandlers:
@@ -36,6 +53,8 @@ class RaftGroupHandlers:
             row(code.CONTROLLER_ELECT_MASTER, ElectMasterHeader, self._elect, lane),
             row(code.GET_BROKER_EPOCH_CACHE, NoHeader, self._epochs, lane),
             row(code.CHANGE_BROKER_ROLE, ChangeRoleHeader, self._change_role, lane),
+            row(code.CHANGE_GROUP_MEMBERS, ChangeMembersHeader, self._change_members, lane),
+            row(code.LIST_GROUP_MEMBERS, NoHeader, self._list_members, lane),
         ]
 
     def _elect(self, request: Request, header: ElectMasterHeader) -> Answer:
@@ -53,8 +72,11 @@ class RaftGroupHandlers:
             refusal = side.order(lambda one: one.transfer(target, now_ms), request.now)
             if refusal:
                 return _refused(refusal)
-        told = ElectedMasterHeader(target + 1, side.broker_of(target), node.term, node.term)
-        return Answer(fields=write_header(told))
+        who = self._identity
+        brokers = {one.node + 1: one.broker for one in side.group_members(request.now).members}
+        told = ElectedMasterHeader(target + 1, brokers.get(target + 1, ""), node.term, node.term)
+        group = encode_member_group(BrokerData(who.cluster, who.name, brokers))
+        return Answer(fields=write_header(told), body=group)
 
     def _epochs(self, request: Request, header: NoHeader) -> Answer:
         who = self._identity
@@ -68,6 +90,26 @@ class RaftGroupHandlers:
             "this broker is a member of a Raft group: its members elect their leader, see"
             " `aerobee broker transfer`",
         )
+
+    def _change_members(self, request: Request, header: ChangeMembersHeader) -> Answer:
+        """Make one change. The answer goes out when it is in the leader's log: whether a majority
+        has it, LIST_GROUP_MEMBERS tells."""
+        try:
+            change = read_change(header)
+        except ValueError as error:
+            return Answer(ResponseCode.INVALID_PARAMETER, str(error))
+        side, now = self._side, request.now
+        refusal = find_refusal(side.node, change, now.monotonic_ms)
+        if refusal is None:
+            why = side.order(lambda one: one.change_members(change), now)
+            refusal = ChangeRefusal(why, is_passing=True) if why else None
+        if refusal is None:
+            _log.warning("the members of the group change: %s", change)
+            return Answer()
+        return Answer(_LATER if refusal.is_passing else _NEVER, refusal.why)
+
+    def _list_members(self, request: Request, header: NoHeader) -> Answer:
+        return Answer(body=encode_group_members(self._side.group_members(request.now)))
 
 
 def _terms(node: Node) -> list[EpochEntry]:

@@ -46,6 +46,9 @@ LEADER_ONLY = MASTER_ONLY | {
     _CODE.UNLOCK_BATCH_MQ,
     _CODE.NOTIFICATION,
     _CODE.CONTROLLER_ELECT_MASTER,
+    _CODE.CONTROLLER_GET_REPLICA_INFO,
+    _CODE.CONTROLLER_GET_SYNC_STATE_DATA,
+    _CODE.CHANGE_GROUP_MEMBERS,
 }
 _REPEATABLE = frozenset(
     {
@@ -54,6 +57,8 @@ _REPEATABLE = frozenset(
         _CODE.LOCK_BATCH_MQ,
         _CODE.UNLOCK_BATCH_MQ,
         _CODE.NOTIFICATION,
+        _CODE.CONTROLLER_GET_REPLICA_INFO,
+        _CODE.CONTROLLER_GET_SYNC_STATE_DATA,
     }
 )
 _POLLING = frozenset({_CODE.POP_MESSAGE, _CODE.NOTIFICATION})
@@ -70,7 +75,7 @@ class Leadership(Protocol):
         """Where another leader answers; empty: there is none that can be reached."""
 
 
-class _Waiting:
+class WaitingRequest:
     """A request that is not answered yet, with all that its handler needs."""
 
     __slots__ = ("body", "due_ms", "fields", "request", "row", "tried_ms")
@@ -83,16 +88,25 @@ class _Waiting:
         self.due_ms = request.now.monotonic_ms + HOLD_MS
         self.tried_ms = -RETRY_MS
 
+    def serve(self, now: Now) -> None:
+        """Have its handler serve it as if it came now."""
+        request = self.request
+        request.now = now
+        request.body = request.command.body = self.body
+        request.command.ext_fields = self.fields
+        request.fields = Fields(self.fields)
+        answer_with(self.row.serve, request)
+
 
 class _Ticket(NamedTuple):
-    waiting: _Waiting
+    waiting: WaitingRequest
 
 
 class LeaderRequests:
     def __init__(self, group: Leadership, outbox: Effects) -> None:
         self._group = group
         self._outbox = outbox
-        self._held: deque[_Waiting] = deque()
+        self._held: deque[WaitingRequest] = deque()
         self._count = 0
         self._bytes = 0
 
@@ -110,16 +124,16 @@ class LeaderRequests:
 
     def _wait(self, row: Row, request: Request) -> Answer | None:
         if FORWARDED in request.command.ext_fields:
-            return _UNAVAILABLE
+            return UNAVAILABLE
         if self._count >= WAITING_MAX or self._bytes >= WAITING_BYTES_MAX:
-            return _UNAVAILABLE
-        waiting = _Waiting(row, request)
+            return UNAVAILABLE
+        waiting = WaitingRequest(row, request)
         self._count += 1
         self._bytes += len(waiting.body)
         self._try(waiting, request.now)
         return None
 
-    def _try(self, waiting: _Waiting, now: Now) -> None:
+    def _try(self, waiting: WaitingRequest, now: Now) -> None:
         """Serve it, forward it, or hold it."""
         if self._group.takes_messages:
             self._serve(waiting, now)
@@ -140,21 +154,15 @@ class LeaderRequests:
         timeout_ms = POLL_TIMEOUT_MS if command.code in _POLLING else TIMEOUT_MS
         self._outbox.append(Dial(address, forwarded, timeout_ms, _Ticket(waiting)))
 
-    def _serve(self, waiting: _Waiting, now: Now) -> None:
-        request, row = waiting.request, waiting.row
+    def _serve(self, waiting: WaitingRequest, now: Now) -> None:
         self._over(waiting)
-        request.now = now
-        request.body = waiting.body
-        request.command.body = waiting.body
-        request.command.ext_fields = waiting.fields
-        request.fields = Fields(waiting.fields)
-        answer_with(row.serve, request)
+        waiting.serve(now)
 
-    def _over(self, waiting: _Waiting) -> None:
+    def _over(self, waiting: WaitingRequest) -> None:
         self._count -= 1
         self._bytes -= len(waiting.body)
 
-    def _answer(self, waiting: _Waiting, answer: Answer) -> None:
+    def _answer(self, waiting: WaitingRequest, answer: Answer) -> None:
         self._over(waiting)
         waiting.request.answer(answer)
 
@@ -172,7 +180,7 @@ class LeaderRequests:
             if now.monotonic_ms < waiting.due_ms:
                 self._held.append(waiting)
             else:
-                self._answer(waiting, _UNAVAILABLE)
+                self._answer(waiting, UNAVAILABLE)
             return
         code = find_response_code(answer.code)
         if code is None:
@@ -186,7 +194,7 @@ class LeaderRequests:
         held, self._held = self._held, deque()
         for waiting in held:
             if now.monotonic_ms >= waiting.due_ms:
-                self._answer(waiting, _UNAVAILABLE)
+                self._answer(waiting, UNAVAILABLE)
             elif now.monotonic_ms - waiting.tried_ms < RETRY_MS:
                 self._held.append(waiting)
             else:
@@ -196,7 +204,7 @@ class LeaderRequests:
         return RETRY_MS if self._held else HOLD_MS
 
 
-_UNAVAILABLE = Answer(
+UNAVAILABLE = Answer(
     ResponseCode.SERVICE_NOT_AVAILABLE,
     "service not available now: the group of this broker has no leader at the moment, try again",
 )

@@ -1,21 +1,29 @@
 """Puts the room of group members together: what a leader or a follower has besides its side.
 
 both       requests that only a leader serves
-leader     tables of its own term, which name servers hear of
+leader     tables of its own term, which name servers hear of, and whose changes go to the log;
+           its lease, without which it answers no read
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.replication.promotion import Promotion
+from aerobee.service.broker.replication.raft.controller_handlers import ControllerHandlers
 from aerobee.service.broker.replication.raft.group_handlers import RaftGroupHandlers
 from aerobee.service.broker.replication.raft.leader_requests import LeaderRequests
+from aerobee.service.broker.replication.raft.lease_gate import LeaderLease, LeaseGate
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
+from aerobee.service.broker.replication.raft.table_journal import TableJournal
+from aerobee.service.broker.replication.raft.table_restoring import open_own_tables
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Tables
 from aerobee.storage.store import Store
@@ -28,6 +36,8 @@ REST_MS_MAX = 1_000
 class RaftAssembly:
     """Of a broker that is no member of a group, nothing."""
 
+    open_tables = staticmethod(open_own_tables)
+
     def __init__(
         self, identity: BrokerIdentity, side: object, registration: Registration, outbox: Effects
     ) -> None:
@@ -36,6 +46,10 @@ class RaftAssembly:
         self._side = side if isinstance(side, RaftSide) else None
         self._registration = registration
         self._requests = None if self._side is None else LeaderRequests(self._side, outbox)
+        self._journal: TableJournal | None = None
+        leads = self._side is not None and self._side.leads
+        self._lease = None if self._side is None else LeaderLease(self._side)
+        self._gate = LeaseGate(self._lease) if self._lease is not None and leads else None
 
     @property
     def is_member(self) -> bool:
@@ -46,18 +60,29 @@ class RaftAssembly:
         """Whether another life of this broker follows its end at once."""
         return self._side is not None and self._side.is_switching
 
+    def may_take(self, now: Now) -> bool:
+        """Whether fast paths may serve: of a leader, while it has its lease."""
+        return self._lease is None or self._lease.may_answer(now.monotonic_ms, now)
+
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """The rows of a member."""
         if self._side is None or self._requests is None:
             return list(rows)
         own = RaftGroupHandlers(self._identity, self._side).rows()
+        own += ControllerHandlers(self._identity, self._side).rows()
         codes = {one.code for one in own}
-        return self._requests.rows([*own, *(one for one in rows if one.code not in codes)])
+        others = [one for one in rows if one.code not in codes]
+        if self._journal is not None:
+            others = self._journal.rows(others)
+        if self._gate is not None:
+            others = self._gate.rows(others)
+        return self._requests.rows([*own, *others])
 
-    def begin_term(self, tables: Tables, store: Store, now: Now) -> None:
+    def begin_term(self, tables: Tables, store: Store, answers: SafeAnswers, now: Now) -> None:
         """Of a leader: its tables are those of its term, and name servers hear of it after that."""
         if self._side is None:
             return
+        self._journal = TableJournal(tables, store, answers, now)
         self._registration.is_held = True
 
         def begun(error: BaseException | None) -> None:
@@ -68,18 +93,34 @@ class RaftAssembly:
         promotion = Promotion(tables.topics, tables.groups, store, _hold_nothing)
         promotion.prepare(now, begun, self._side.node.term)
 
+    def watch_delays(self, safe_offsets: Callable[[], Mapping[int, int]]) -> None:
+        """Of a leader: the progress of delay levels goes to the log, too."""
+        if self._journal is not None:
+            self._journal.watch_delays(safe_offsets)
+
     # Duties.
+
+    def on_round(self, now: Now) -> None:
+        if self._journal is not None:
+            self._journal.on_round(now)
 
     def on_tick(self, now: Now) -> None:
         if self._requests is not None:
             self._requests.on_tick(now)
+        if self._journal is not None:
+            self._journal.on_tick(now)
+        if self._gate is not None:
+            self._gate.on_tick(now)
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         if self._requests is not None:
             self._requests.on_answer(ticket, answer, now)
 
     def rest_ms(self, now: Now) -> int:
-        return REST_MS_MAX if self._requests is None else self._requests.rest_ms(now)
+        rest_ms = REST_MS_MAX if self._requests is None else self._requests.rest_ms(now)
+        if self._gate is not None:
+            rest_ms = min(rest_ms, self._gate.rest_ms())
+        return rest_ms if self._journal is None else min(rest_ms, self._journal.rest_ms(now))
 
 
 def _hold_nothing(is_on: bool) -> None:

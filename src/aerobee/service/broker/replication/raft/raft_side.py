@@ -21,7 +21,7 @@ from aerobee.errors import (
     RemoteProtocolError,
 )
 from aerobee.model.broker_role import Stage
-from aerobee.model.replica_status import ReplicaStatus
+from aerobee.model.replica_status import GroupMembers, ReplicaStatus
 from aerobee.ports.clock import Now
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, Peer, Rebuild
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -36,9 +36,14 @@ from aerobee.replication.raft_member import RaftMember
 from aerobee.replication.raft_state import RaftState
 from aerobee.service.access.link_proof import LinkGuard
 from aerobee.service.broker.config import BrokerIdentity
-from aerobee.service.broker.replication.raft.member_status import follower_status, leader_status
+from aerobee.service.broker.replication.raft.member_status import (
+    follower_status,
+    group_members,
+    leader_status,
+)
 from aerobee.service.broker.replication.raft.preferred_leader import (
     PreferredLeader,
+    Relief,
     find_successor,
 )
 from aerobee.service.broker.state.tables import Ground
@@ -81,9 +86,10 @@ class RaftSide:
         config = seat.config
         hello = Hello(config.node, seat.group, identity.address)
         rules = LinkRules(hello, 2 * config.election_timeout_ms)
-        self._links = RaftLinks(rules, log.slices, self._received, outbox)
+        self._links = RaftLinks(rules, log.slices, self._received, self._ended, outbox)
         self._member = RaftMember(seat, log, self.leads, self._save, self._deliver)
         self._preference = PreferredLeader(config.preferred, now.monotonic_ms)
+        self._relief = Relief(now.monotonic_ms)
         self._set_peers()
         seat.hand_over = self._hand_over
         self._guarded(self._member.begin)
@@ -122,15 +128,20 @@ class RaftSide:
         """What tools and monitoring are told."""
         if self.leads:
             return leader_status(self.node, self._store.end_offset, self._links, now.monotonic_ms)
-        return follower_status(self.node, self._store, self.master())
+        return follower_status(self.node, self._store, self.master(), self._member.shortage)
 
     def follow(self, address: str, ha_address: str, now: Now) -> None:
         """Nothing: who leads is decided by votes."""
 
-    def broker_of(self, node: int) -> str:
+    def _broker_of(self, node: int) -> str:
         """Where the broker of a member answers clients; empty: it has not said."""
         own = node == self.node.node
         return self._identity.address if own else self._links.brokers.get(node, "")
+
+    def group_members(self, now: Now) -> GroupMembers:
+        """Who belongs to the group."""
+        told = (self.node, self._seat.group, self._broker_of, self._links)
+        return group_members(*told, now.monotonic_ms)
 
     def order(self, command: Callable[[Node], str], now: Now) -> str:
         """Give the node a command of a person; the reason why it is not followed, or nothing."""
@@ -149,11 +160,11 @@ class RaftSide:
             if proof:
                 self._outbox.append(LinkWrite(link, [proof]))
         elif guard is not None:
-            guard.opened(link)
+            guard.opened(link, peer.host)
         self._links.on_link_open(link, peer, is_dialed, now.monotonic_ms)
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None:
-        self._links.on_link_failed(address, now.monotonic_ms)
+        self._links.on_link_failed(address, reason, now)
 
     def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> None:
         guard = self.find_guard()
@@ -191,8 +202,10 @@ class RaftSide:
         """Raises what makes this member useless: its process must end."""
         if self._failure is not None:
             raise self._failure
+        self._state.try_again(now.monotonic_ms)
         self._guarded(self._member.pump, now)
         self._prefer(now)
+        self._leave_if_full(now)
         self._links.on_tick(now.monotonic_ms)
         if not self.leads:
             self._store.flush_soon(now)
@@ -257,6 +270,16 @@ class RaftSide:
             _log.info("leadership is handed to node %d, which is preferred", target)
             self.order(lambda node: node.transfer(target, now.monotonic_ms), now)
 
+    def _leave_if_full(self, now: Now) -> None:
+        """A leader whose disk is full has another member lead, which may have room."""
+        refusal = self._store.appender.refusal
+        if not self.leads or not self._relief.is_due(refusal, now.monotonic_ms):
+            return
+        target = find_successor(self.node, now.monotonic_ms)
+        if target is not None:
+            _log.error("leadership is handed to node %d: %s", target, refusal)
+            self.order(lambda node: node.transfer(target, now.monotonic_ms), now)
+
     def _hand_over(self) -> bool:
         """The process stops: have another member lead; whether one is going to."""
         now = self._now
@@ -278,6 +301,9 @@ class RaftSide:
 
     def _received(self, sender: int, message: Message, body: bytes, now: Now) -> None:
         self._member.step(sender, message, body, now)
+
+    def _ended(self, node: int, now: Now) -> None:
+        self._guarded(lambda at: self._member.leader_ended(node, at), now)
 
     def _deliver(self, to: int, message: Message) -> None:
         self._links.send(to, message, self._now.monotonic_ms)

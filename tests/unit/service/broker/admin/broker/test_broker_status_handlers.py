@@ -128,8 +128,6 @@ def test_every_figure_of_apaches_is_there_but_those_that_nobody_measures() -> No
     assert missing == {
         "commitLogDiskRatio_./store/commitlog",  # a path of the machine
         "getMessageEntireTimeMax",
-        "putLatency99",
-        "putLatency999",
         "putMessageDistributeTime",
         "putMessageEntireTimeMax",
     }

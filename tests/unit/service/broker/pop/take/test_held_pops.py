@@ -37,6 +37,18 @@ def test_the_one_that_waited_longest_is_taken_first() -> None:
     assert held.count == 0
 
 
+def test_a_pop_that_was_given_up_waits_no_longer() -> None:
+    held = HeldPops()
+    first, second = pop(1), pop(2)
+    held.hold(first)
+    held.hold(second)
+    held.drop(first.request)
+    held.drop(first.request)
+    assert held.count == 1
+    assert held.take_first(ANY) is second
+    assert not held.has_topic(b"Orders")
+
+
 def test_a_message_is_for_who_waits_for_its_queue_or_for_any() -> None:
     held = HeldPops()
     for queue_id in (-1, 0, 1):

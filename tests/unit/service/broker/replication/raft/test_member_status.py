@@ -18,7 +18,10 @@ def test_a_leader_names_its_followers_and_says_which_count() -> None:
     status = leader.side.status(group.clock.now())
     assert isinstance(status, MasterStatus)
     (lost,) = [one for one in status.replicas if not one.is_in_sync]
-    assert (lost.address, lost.why) == (f"b{gone.number}:10911", "it does not answer")
+    assert (lost.address, lost.why) == (
+        f"b{gone.number}:10911",
+        "it does not answer: nobody listens there",
+    )
 
 
 def test_a_follower_names_its_leader_or_says_that_there_is_none() -> None:

@@ -1,4 +1,10 @@
-from aerobee.service.broker.replication.raft.preferred_leader import LOOK_MS, PreferredLeader
+from aerobee.errors import DiskFull, StoreBusy
+from aerobee.service.broker.replication.raft.preferred_leader import (
+    FULL_PAUSE_MS,
+    LOOK_MS,
+    PreferredLeader,
+    Relief,
+)
 from tests.member_kit import MemberGroup
 
 
@@ -35,3 +41,19 @@ def test_a_member_that_does_not_answer_gets_nothing() -> None:
     group.stop(other.number)
     group.run(2_000)
     assert preference.find_target(leader.side.node, group.clock.now().monotonic_ms) is None
+
+
+def test_a_leader_that_becomes_full_is_relieved_at_once_and_one_that_began_full_now_and_then() -> (
+    None
+):
+    full = DiskFull("no room")
+    later = Relief(0)
+    assert not later.is_due(None, 10_000)
+    assert not later.is_due(StoreBusy("slow"), 10_000)
+    assert later.is_due(full, 20_000)
+    assert not later.is_due(full, 20_000 + LOOK_MS - 1)
+    assert later.is_due(full, 20_000 + LOOK_MS)
+    from_begin = Relief(0)
+    assert not from_begin.is_due(full, 1_000)
+    assert not from_begin.is_due(full, FULL_PAUSE_MS - 1)
+    assert from_begin.is_due(full, FULL_PAUSE_MS)

@@ -4,6 +4,7 @@ import pytest
 
 from aerobee.errors import StorageError
 from aerobee.model.broker_role import Stage
+from aerobee.model.replica_status import FOLLOWING, WITHOUT_ROOM, SlaveStatus
 from aerobee.model.topic import TopicConfig
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
 from aerobee.replication.raft_seat import RaftSeat
@@ -114,6 +115,59 @@ def test_leadership_is_handed_over_at_once() -> None:
     group.run(100)
     assert group.elected() is target
     assert [one.stage for one in leader.lives][-1] is Stage.FOLLOWING
+
+
+def fill(group: MemberGroup, leader: Member) -> None:
+    """Send more than a file of the log has room for."""
+    end = leader.kit.store.end_offset + SYNC.log_file_bytes
+    while leader.leads and leader.kit.store.end_offset < end:
+        send(leader, bytes(SYNC.log_file_bytes // 8))
+        group.run(20)
+
+
+def test_a_follower_without_room_copies_nothing_and_goes_on_when_there_is_room() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.run(500)
+    term = leader.side.node.term
+    follower = next(one for one in group.members if one is not leader)
+    follower.disk.capacity_bytes = follower.disk.used_bytes()
+    fill(group, leader)
+    group.run(2_000)
+    assert set(codes(leader)) == {0}
+    status = follower.side.status(group.clock.now())
+    assert isinstance(status, SlaveStatus)
+    assert (status.state, status.master) == (WITHOUT_ROOM, f"b{leader.number}:10911")
+    assert "it copies nothing: " in status.why
+    assert follower.kit.store.end_offset < leader.kit.store.end_offset
+    follower.disk.capacity_bytes = 1 << 40
+    group.until(lambda: log_bytes(follower.kit.store) == log_bytes(leader.kit.store))
+    group.run(100)
+    status = follower.side.status(group.clock.now())
+    assert isinstance(status, SlaveStatus)
+    assert (status.state, status.why) == (FOLLOWING, "")
+    assert (leader.side.node.term, leader.leads) == (term, True)
+
+
+def test_a_leader_whose_disk_is_full_hands_over() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.run(6_000)
+    leader.disk.capacity_bytes = leader.disk.used_bytes()
+    fill(group, leader)
+    other = group.elected(leader.number)
+    send(other, b"by another")
+    group.run(200)
+    assert codes(other)[-1] == 0
+    assert leader.side.status(group.clock.now()).end_offset <= other.kit.store.end_offset
+
+
+def test_the_store_of_a_member_is_not_changed_by_a_single_broker() -> None:
+    group = MemberGroup(1, ORDERS)
+    member = group.elected()
+    member.kit.stop()
+    with pytest.raises(StorageError, match="that of a member of a Raft group"):
+        BrokerKit(disk=member.disk, storage=SYNC)
 
 
 def test_a_store_with_messages_is_not_put_into_a_new_group() -> None:

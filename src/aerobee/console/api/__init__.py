@@ -1,0 +1,1 @@
+"""Actions of the console's pages, a module for each page."""

@@ -1,0 +1,1 @@
+"""Pages about messages: found, explained, sent again, held by transactions, delayed."""

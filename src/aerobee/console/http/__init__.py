@@ -1,0 +1,1 @@
+"""HTTP of the console: a table of actions becomes routes, checks, answers and a description."""

@@ -1,0 +1,1 @@
+"""Messages as the console shows them: rows, bodies, filters, searches, exports."""

@@ -1,0 +1,1 @@
+"""Sessions of the console: roles, accounts, log-ins, and the record of what was done."""

@@ -1,0 +1,117 @@
+"""Settings of a console: a file, variables that begin with `AEROBEE_CONSOLE_`, flags.
+
+    defaults  <  file (-c)  <  environment  <  flags
+
+Off loopback a log-in is always needed. On loopback none is, unless `loginRequired=true` says so.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aerobee.app.settings.config import (
+    PATH,
+    Given,
+    ListenConfig,
+    Reading,
+    given_in_environment,
+    given_in_file,
+)
+from aerobee.model.setting import PORT as PORT_KIND
+from aerobee.model.setting import TEXT, TRUTH, Setting
+
+PREFIX = "AEROBEE_CONSOLE_"
+PORT = 8080
+OWN, CLUSTER = ("own", "cluster")
+_PAGE = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9A-Fa-f:]+\]:[0-9]{1,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleConfig:
+    """The settings of a console."""
+
+    port: int = PORT
+    """0: any that is free."""
+    host: str = "127.0.0.1"
+    """Another one needs a log-in."""
+    name_servers: str = "127.0.0.1:9876"
+    """The cluster, as every command takes it: host:port, or rmq://key:secret@host:port."""
+    folder: str = os.path.expanduser("~/.local/state/aerobee/console")
+    """Where history, users and the record of actions are kept."""
+    is_login_required: bool = False
+    """Whether a log-in is needed on loopback, too."""
+    hosts: str = ""
+    """Names, with commas in between, by which browsers may call the console, besides localhost
+    and IP addresses."""
+    certificate: str = ""
+    """A PEM file; with `tlsKeyPath` it makes the console speak HTTPS."""
+    key: str = ""
+    """The private key of the certificate, a PEM file."""
+    login_users: str = OWN
+    """Whose users log in: the console's own, or those of the cluster."""
+    cluster_roles: str = ""
+    """Roles of users of the cluster: alice:operator,*:viewer."""
+    prometheus: str = ""
+    """The address of a Prometheus that scrapes the brokers: http://127.0.0.1:9090."""
+    pipeline_pages: str = ""
+    """Pages of metrics of Spark jobs, host:port with commas in between."""
+    is_mcp_changing: bool = False
+    """Whether assistants may change things, too."""
+
+    def __post_init__(self) -> None:
+        if self.login_users not in (OWN, CLUSTER):
+            raise ValueError(f"loginUsers must be {OWN} or {CLUSTER}")
+        if self.prometheus and not self.prometheus.startswith(("http://", "https://")):
+            raise ValueError("prometheusUrl must begin with http:// or https://")
+        for page in self.pages_of_jobs:
+            if not _PAGE.fullmatch(page):
+                raise ValueError(f"pipelinePages must be HOST:PORT with commas, not {page}")
+        if bool(self.certificate) != bool(self.key):
+            raise ValueError("tlsCertPath and tlsKeyPath belong together")
+
+    @property
+    def needs_login(self) -> bool:
+        return self.is_login_required or ListenConfig(self.port, self.host).is_open
+
+    @property
+    def has_tls(self) -> bool:
+        return bool(self.certificate)
+
+    @property
+    def pages_of_jobs(self) -> tuple[str, ...]:
+        return tuple(one.strip() for one in self.pipeline_pages.split(",") if one.strip())
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        return frozenset(one.strip().lower() for one in self.hosts.split(",") if one.strip())
+
+
+SETTINGS = (
+    Setting("listenPort", "port", PORT_KIND),
+    Setting("bindAddress", "host", TEXT),
+    Setting("namesrvAddr", "name_servers", TEXT),
+    Setting("dataPath", "folder", PATH),
+    Setting("loginRequired", "is_login_required", TRUTH),
+    Setting("consoleHosts", "hosts", TEXT),
+    Setting("tlsCertPath", "certificate", TEXT),
+    Setting("tlsKeyPath", "key", TEXT),
+    Setting("loginUsers", "login_users", TEXT),
+    Setting("clusterRoles", "cluster_roles", TEXT),
+    Setting("prometheusUrl", "prometheus", TEXT),
+    Setting("pipelinePages", "pipeline_pages", TEXT),
+    Setting("mcpChanges", "is_mcp_changing", TRUTH),
+)
+
+
+def read_settings(
+    file: str | None, environment: Mapping[str, str], flags: Sequence[Given]
+) -> ConsoleConfig:
+    """Read the settings of a console. BadConfig lists everything that is wrong."""
+    in_file = given_in_file(file) if file is not None else []
+    keys = [setting.key for setting in SETTINGS]
+    in_environment = given_in_environment(environment, PREFIX, keys)
+    reading = Reading([*in_file, *in_environment, *flags], prefix=PREFIX, ignored=())
+    config = reading.build(ConsoleConfig(), SETTINGS)
+    reading.finish()
+    return config

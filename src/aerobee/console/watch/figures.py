@@ -1,0 +1,205 @@
+"""Figures of brokers, topics and groups: counters of two moments become rates.
+
+Counters never go back while a broker runs; after a restart they begin anew, and then there is no
+rate for one moment. Values, and arithmetic on them: nobody is asked here.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aerobee.client.admin.brokers import RuntimeInfo
+from aerobee.client.admin.groups import GroupProgress
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.names import is_retry_topic
+from aerobee.protocol.bodies.topic_stats import QueueStats
+
+_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+_CAPACITY = re.compile(r"(Total|Free)\s*:\s*([\d.]+)\s*([KMGTP]?i?B)")
+_LEVEL = "scheduleMessageOffset_"
+APACHE, AEROBEE = ("apache", "aerobee")
+
+
+class Counters(NamedTuple):
+    """Counters of a broker at one moment."""
+
+    seconds: float
+    stored: int
+    read: int
+    log_end: int
+
+
+class BrokerRates(NamedTuple):
+    stored: float
+    read: float
+    bytes: float
+
+
+def counters_of(info: RuntimeInfo, seconds: float) -> Counters:
+    figures = info.figures
+    return Counters(
+        seconds,
+        _whole(figures.get("putMessageTimesTotal", "")),
+        _whole(figures.get("msgGetTotalTodayNow", "")),
+        info.log_end,
+    )
+
+
+def rates_between(before: Counters, after: Counters) -> BrokerRates | None:
+    """Return rates; None: the broker began anew in between, or no time has passed."""
+    seconds = after.seconds - before.seconds
+    moved = [new - old for new, old in zip(after[1:], before[1:], strict=True)]
+    if seconds <= 0 or min(moved) < 0:
+        return None
+    return BrokerRates(*(one / seconds for one in moved))
+
+
+class DiskSpace(NamedTuple):
+    total: int
+    free: int
+
+
+def disk_space(info: RuntimeInfo) -> DiskSpace | None:
+    """Parse `Total : 91.1 GiB, Free : 55.7 GiB.`"""
+    found = {
+        word: int(float(number) * _UNITS.get(unit, 1))
+        for word, number, unit in _CAPACITY.findall(info.figures.get("commitLogDirCapacity", ""))
+    }
+    if {"Total", "Free"} <= found.keys():
+        return DiskSpace(found["Total"], found["Free"])
+    return None
+
+
+def days_left(space: DiskSpace | None, stop: float, bytes_a_second: float) -> float | None:
+    """Return the days until a disk is so full that sends are refused, if nothing is deleted."""
+    if space is None or bytes_a_second < 1:
+        return None
+    room = space.free - space.total * (1 - stop)
+    return max(0.0, room / bytes_a_second / 86_400)
+
+
+def put_latency(info: RuntimeInfo) -> dict[str, float] | None:
+    """Return the percentiles of a put in ms that a broker reports: RocketMQ's since 5.0 do."""
+    found = {
+        name: float(info.figures[key])
+        for name, key in (("p99", "putLatency99"), ("p999", "putLatency999"))
+        if _is_number(info.figures.get(key, ""))
+    }
+    return found or None
+
+
+def waiting_by_level(info: RuntimeInfo) -> dict[int, int]:
+    """Parse `scheduleMessageOffset_3: 7,9`: on level 3 two messages wait."""
+    found = {}
+    for name, text in info.figures.items():
+        offset, comma, end = text.partition(",")
+        if name.startswith(_LEVEL) and comma:
+            level = _whole(name.removeprefix(_LEVEL))
+            found[level] = max(0, _whole(end) - _whole(offset))
+    return found
+
+
+def flush_behind(info: RuntimeInfo) -> int:
+    """Parse `remainHowManyDataToFlush = 1.2 KiB`: bytes that are not on the disk."""
+    number, _, unit = info.figures.get("remainHowManyDataToFlush", "").partition(" ")
+    return int(float(number) * _UNITS.get(unit.strip(), 1)) if _is_number(number) else 0
+
+
+@dataclass(slots=True)
+class TopicFigures:
+    """A topic, as it was last asked about."""
+
+    seconds: float
+    end: int
+    """Sum of the ends of its queues: messages that it ever had."""
+    messages: int
+    last_stored: int | None
+    stored: float | None = None
+    """A second; None: it was asked about once."""
+
+
+def topic_figures(
+    queues: Iterable[QueueStats], seconds: float, before: TopicFigures | None
+) -> TopicFigures:
+    listed = list(queues)
+    end = sum(one.max_offset for one in listed)
+    last = max((one.stored_ms for one in listed), default=0)
+    found = TopicFigures(
+        seconds, end, sum(one.max_offset - one.min_offset for one in listed), last or None
+    )
+    if before is not None and seconds > before.seconds and end >= before.end:
+        found.stored = (end - before.end) / (seconds - before.seconds)
+    return found
+
+
+@dataclass(slots=True)
+class GroupState:
+    """A group, as it was last asked about."""
+
+    seconds: float
+    offsets: dict[MessageQueue, int]
+    lags: dict[MessageQueue, int]
+    lag: int
+    retry: int
+    """Messages that wait in its retry topics."""
+    topics: int
+    consumed: float | None = None
+    """A second; None: it was asked about once."""
+    by_topic: dict[str, float] = field(default_factory=dict)
+    """Consumed a second, by topic."""
+
+
+def group_state(progress: GroupProgress, seconds: float, before: GroupState | None) -> GroupState:
+    queues = progress.queues
+    offsets = {queue: one.consumer_offset for queue, one in queues.items()}
+    found = GroupState(
+        seconds,
+        offsets,
+        {queue: max(0, one.lag) for queue, one in queues.items()},
+        sum(max(0, one.lag) for queue, one in queues.items() if not is_retry_topic(queue.topic)),
+        sum(max(0, one.lag) for queue, one in queues.items() if is_retry_topic(queue.topic)),
+        len({queue.topic for queue in queues if not is_retry_topic(queue.topic)}),
+    )
+    if before is not None and seconds > before.seconds:
+        span = seconds - before.seconds
+        for queue, offset in offsets.items():
+            moved = max(0, offset - before.offsets.get(queue, offset))
+            rate = moved / span
+            found.by_topic[queue.topic] = found.by_topic.get(queue.topic, 0.0) + rate
+        found.consumed = sum(found.by_topic.values())
+    return found
+
+
+def joined_progress(parts: Iterable[Mapping[str, GroupProgress]]) -> dict[str, GroupProgress]:
+    """Return the progress of groups in the queues of all brokers, told by some at a time."""
+    found: dict[str, GroupProgress] = {}
+    for part in parts:
+        for name, progress in part.items():
+            before = found.get(name)
+            if before is not None:
+                rate = before.messages_a_second + progress.messages_a_second
+                progress = GroupProgress(name, {**before.queues, **progress.queues}, rate)
+            found[name] = progress
+    return found
+
+
+def consumed_by_topic(groups: Iterable[GroupState]) -> dict[str, float]:
+    """Return by topic the messages that all groups together consume in a second."""
+    found: dict[str, float] = {}
+    for group in groups:
+        for topic, rate in group.by_topic.items():
+            found[topic] = found.get(topic, 0.0) + rate
+    return found
+
+
+def _whole(text: str) -> int:
+    text = text.strip()
+    return int(text) if text.lstrip("-").isdigit() else 0
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False

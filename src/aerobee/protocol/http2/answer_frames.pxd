@@ -1,0 +1,15 @@
+import cython
+
+from aerobee.protocol.primitives.machine cimport address, byte, bytes_at, store_u32
+
+@cython.final
+cdef class AnswerFrames:
+    cdef Py_ssize_t _data_at
+    cdef Py_ssize_t _end_at
+    cdef byte* _head
+    cdef object _head_view
+    cdef Py_ssize_t _size
+
+    @cython.locals(head="byte*")
+    cpdef bytes before(self, unsigned int stream, unsigned int size)
+    cpdef bytes behind(self, unsigned int stream)

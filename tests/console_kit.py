@@ -1,0 +1,144 @@
+"""A console as people run it: `aerobee up` in a process, asked by HTTP.
+
+with running_console(folder) as console:
+    console.get("/api/topics")["rows"]
+    console.change("POST", "/api/topics", {"name": "orders"})
+
+Or of any cluster, with any settings, on a thread: `served_console(ConsoleConfig(…))`.
+"""
+
+import asyncio
+import contextlib
+import json
+import re
+import threading
+from collections.abc import Generator, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aerobee.console.console_part import ConsolePart
+from aerobee.console.settings import ConsoleConfig
+from tests.process_kit import SECONDS_MAX, Started
+from tests.up_kit import no_failure
+
+
+class Told(NamedTuple):
+    """An answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """Of an error."""
+        code: str = self.json()["error"]["code"]
+        return code
+
+
+class ConsoleClient:
+    """Asks a console as a browser does."""
+
+    def __init__(self, address: str, name_server: str = "") -> None:
+        self.address = address
+        self.name_server = name_server
+        self.cookie = ""
+        self._csrf = ""
+
+    def ask(
+        self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
+    ) -> Told:
+        """One request, with the cookie; nothing else is added."""
+        connection = HTTPConnection(self.address, timeout=SECONDS_MAX)
+        try:
+            sent = {"cookie": self.cookie} if self.cookie else {}
+            data = None
+            if body is not None:
+                data = body if isinstance(body, bytes) else json.dumps(body).encode()
+                sent["content-type"] = "application/json"
+            connection.request(method, path, data, {**sent, **(headers or {})})
+            response = connection.getresponse()
+            told = {name.lower(): text for name, text in response.getheaders()}
+            return Told(response.status, told, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> Any:
+        told = self.ask("GET", path)
+        assert told.status == 200, told.body
+        return told.json()
+
+    def change(self, method: str, path: str, body: object = None) -> Told:
+        """A request that changes something, with the token."""
+        if not self._csrf:
+            self._csrf = self.get("/api/session")["csrf"]
+        return self.ask(
+            method, path, body if body is not None else {}, {"x-csrf-token": self._csrf}
+        )
+
+    def log_in(self, user: str, password: str) -> Told:
+        told = self.change("POST", "/api/login", {"user": user, "password": password})
+        if told.status == 200:
+            self.cookie = told.headers["set-cookie"].partition(";")[0]
+            self._csrf = told.json()["csrf"]
+        return told
+
+    def events(self, path: str) -> Generator[tuple[str, Any], None, None]:
+        """Names and data of server-sent events, until the generator is closed."""
+        connection = HTTPConnection(self.address, timeout=SECONDS_MAX)
+        try:
+            connection.request("GET", path, headers={"cookie": self.cookie} if self.cookie else {})
+            response = connection.getresponse()
+            assert response.status == 200, response.read()
+            name = ""
+            while line := response.readline().decode():
+                if line.startswith("event: "):
+                    name = line.removeprefix("event: ").strip()
+                elif line.startswith("data: "):
+                    yield name, json.loads(line.removeprefix("data: "))
+        finally:
+            connection.close()
+
+    def until(self, series: str, value: float) -> None:
+        """Wait until a series has a value."""
+        with contextlib.closing(self.events(f"/api/live?series={series}")) as events:
+            for name, data in events:
+                if name == "sample" and data["values"].get(series) == value:
+                    return
+
+
+@contextlib.contextmanager
+def running_console(folder: Path, *flags: str, **environment: str) -> Iterator[ConsoleClient]:
+    """`aerobee up` with its console, on free ports."""
+    words = ("up", "--store", str(folder / "data"), "--port", "0", "--nameserver-port", "0")
+    with Started(folder, *words, *flags, **environment) as started:
+        ports = started.ports()
+        said = started.until("  console ")
+        address = re.search(r"console\s+http://(\S+)", said)
+        assert address is not None, said
+        yield ConsoleClient(address[1], f"127.0.0.1:{ports['nameserver']}")
+        assert started.stop()[0] == 0
+
+
+@contextlib.contextmanager
+def served_console(config: ConsoleConfig) -> Iterator[ConsoleClient]:
+    """A console in this process, on a thread of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="console")
+    thread.start()
+    part = ConsolePart(config)
+    try:
+        asyncio.run_coroutine_threadsafe(part.start(no_failure), loop).result(SECONDS_MAX)
+        try:
+            yield ConsoleClient(part.address, config.name_servers)
+        finally:
+            asyncio.run_coroutine_threadsafe(part.stop(), loop).result(SECONDS_MAX)
+    finally:
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
