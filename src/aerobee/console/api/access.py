@@ -12,7 +12,7 @@ from aerobee.console.http.action import DELETE, GET, PATCH, POST, Action, Ask, R
 from aerobee.console.http.parameters import BODY, Parameter, ValueKind, in_path
 from aerobee.console.http.problem import bad_request, not_found
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import some_of
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.errors import AerobeeError
 from aerobee.model.access import NORMAL, SUPER, User
 
@@ -21,8 +21,9 @@ KINDS = (NORMAL, SUPER)
 
 
 class AccessPages:
-    def __init__(self, admin: Admin, wall_ms: Callable[[], int]) -> None:
+    def __init__(self, admin: Admin, catalogue: Catalogue, wall_ms: Callable[[], int]) -> None:
         self._admin = admin
+        self._catalogue = catalogue
         self._wall_ms = wall_ms
 
     def actions(self) -> tuple[Action, ...]:
@@ -85,7 +86,7 @@ class AccessPages:
 
     async def users(self, ask: Ask) -> Record:
         try:
-            told = await some_of(self._admin.access.users())
+            told = await self._catalogue.by_broker(self._admin.access.users)
         except AerobeeError as error:
             return no_users(ask, error, at=self._wall_ms())
         found: dict[str, Row] = {}

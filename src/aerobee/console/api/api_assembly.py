@@ -34,8 +34,8 @@ def page_actions(have: Equipment) -> tuple[Action, ...]:
         ClientPages(admin, catalogue, sampler, wall_ms),
         PipelinePages(admin, catalogue, have.jobs, wall_ms),
         BenchPages(have.runs, catalogue, wall_ms),
-        AccessPages(admin, wall_ms),
-        RightsPages(admin, wall_ms),
+        AccessPages(admin, catalogue, wall_ms),
+        RightsPages(admin, catalogue, wall_ms),
     )
     actions = tuple(action for page in pages for action in page.actions())
     return (*actions, *message_actions(have))

@@ -14,7 +14,7 @@ from aerobee.console.http.action import DELETE, GET, PUT, Action, Ask, Record
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind
 from aerobee.console.http.problem import bad_request
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import some_of
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.errors import AerobeeError
 from aerobee.model.access import ALLOW, CUSTOM, DEFAULT, DENY, SUBJECT_PREFIX, Rights, Rule
 from aerobee.service.access.access_rules import find_rule_fault
@@ -26,8 +26,9 @@ _DECISIONS = {one.lower(): one for one in (ALLOW, DENY)}
 
 
 class RightsPages:
-    def __init__(self, admin: Admin, wall_ms: Callable[[], int]) -> None:
+    def __init__(self, admin: Admin, catalogue: Catalogue, wall_ms: Callable[[], int]) -> None:
         self._admin = admin
+        self._catalogue = catalogue
         self._wall_ms = wall_ms
 
     def actions(self) -> tuple[Action, ...]:
@@ -102,7 +103,7 @@ class RightsPages:
 
     async def rights(self, ask: Ask) -> Record:
         try:
-            told = await some_of(self._admin.access.rights_of_all())
+            told = await self._catalogue.by_broker(self._admin.access.rights_of_all)
         except AerobeeError as error:
             return no_users(ask, error, at=self._wall_ms(), name="user")
         found: dict[str, Row] = {}

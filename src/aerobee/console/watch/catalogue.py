@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from aerobee.client.admin.admin import Admin
-from aerobee.errors import AerobeeError, NotFound, PartlyDone
+from aerobee.errors import AerobeeError, NotFound
 from aerobee.model.flags import is_readable, is_writable
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import (
@@ -135,6 +135,13 @@ class Catalogue:
             raise NotFound(f"there is no broker or cluster {name!r}", hint=f"there are: {there}")
         return name
 
+    async def by_broker(self, ask: AskSome[T]) -> dict[str, T]:
+        """Return the answers of the masters that answer, by broker name; raises if none does."""
+        masters = await self.masters()
+        names = {address: name for name, address in masters.items()}
+        parts = await asked_in_parts(ask, list(masters.values()))
+        return {names[place]: answer for part in parts for place, answer in part.items()}
+
     async def topics(self) -> dict[str, TopicEntry]:
         return await self._topics.answer()
 
@@ -142,7 +149,7 @@ class Catalogue:
         return await self._groups.answer()
 
     async def _ask_topics(self) -> dict[str, TopicEntry]:
-        told = await self._configs(self._admin.topics.configs)
+        told = await self.by_broker(self._admin.topics.configs)
         own = await self._own_names()
         found: dict[str, dict[str, TopicConfig]] = {}
         for broker, configs in told.items():
@@ -151,7 +158,7 @@ class Catalogue:
         return {name: _topic(name, configs, own) for name, configs in sorted(found.items())}
 
     async def _ask_groups(self) -> dict[str, GroupEntry]:
-        told = await self._configs(self._admin.groups.configs)
+        told = await self.by_broker(self._admin.groups.configs)
         found: dict[str, dict[str, GroupConfig]] = {}
         for broker, configs in told.items():
             for config in configs:
@@ -166,10 +173,6 @@ class Catalogue:
             for name, configs in sorted(found.items())
         }
 
-    async def _configs(self, ask: AskSome[list[T]]) -> dict[str, list[T]]:
-        told = await asked_in_parts(ask, list(await self.masters()))
-        return {broker: configs for part in told for broker, configs in part.items()}
-
     async def _own_names(self) -> Own:
         brokers = (await self.cluster()).brokers
         clusters = {one.cluster for one in brokers}
@@ -182,23 +185,15 @@ async def asked_in_parts(ask: AskSome[T], places: Sequence[str]) -> list[dict[st
     found: list[dict[str, T]] = []
     failed: AerobeeError | None = None
     for start in range(0, len(places), AT_ONCE):
-        try:
-            found.append(await some_of(ask(on=places[start : start + AT_ONCE])))
-        except AerobeeError as error:
-            failed = error
+        # Each by itself: together, one that fails would leave the others' answers unread.
+        asked = (or_none(ask(on=(place,))) for place in places[start : start + AT_ONCE])
+        for answer, error in await asyncio.gather(*asked):
+            if answer is not None:
+                found.append(answer)
+            failed = error or failed
     if failed is not None and not found:
         raise failed
     return found
-
-
-async def some_of(asking: Awaitable[dict[str, T]]) -> dict[str, T]:
-    """Return the answers of the brokers that answer; raises if none does."""
-    try:
-        return await asking
-    except PartlyDone as partly:
-        if not partly.done:
-            raise
-        return dict(partly.done)  # type: ignore[arg-type]
 
 
 def kind_of(topic: str, own: Own = frozenset()) -> str:

@@ -11,7 +11,7 @@ is asked once an hour, not each second. One task asks; nothing here is awaited b
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeVar
 
 from aerobee.client.admin.admin import Admin
@@ -19,7 +19,7 @@ from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.console.history.history import History, Mark
 from aerobee.console.history.series import parts_of, series_name
 from aerobee.console.http.problem import is_unsupported
-from aerobee.console.watch.catalogue import SYSTEM, Catalogue, asked_in_parts, some_of
+from aerobee.console.watch.catalogue import SYSTEM, AskSome, Catalogue, asked_in_parts
 from aerobee.console.watch.feed import Feed, FigureSample
 from aerobee.console.watch.figures import (
     BrokerRates,
@@ -244,13 +244,11 @@ class Sampler:
         told = await self._if_supported("timers", ask) or {}
         self.timers = {name: sum(counts.values()) for name, counts in told.items()}
 
-    async def _if_supported(
-        self, what: str, ask: Callable[[], Awaitable[dict[str, M]]]
-    ) -> dict[str, M] | None:
+    async def _if_supported(self, what: str, ask: AskSome[M]) -> dict[str, M] | None:
         if self._now() < self._unsupported.get(what, -float("inf")):
             return None
         try:
-            return await some_of(ask())
+            return await self._catalogue.by_broker(ask)
         except AerobeeError as error:
             if not is_unsupported(error):
                 raise

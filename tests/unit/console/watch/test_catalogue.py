@@ -1,14 +1,15 @@
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from aerobee.console.watch.catalogue import (
     Kept,
+    asked_in_parts,
     by_name,
     kind_of,
     or_none,
     permission_word,
-    some_of,
 )
 from aerobee.errors import Misuse, PartlyDone
 from tests.console_kit import ConsoleClient
@@ -38,13 +39,24 @@ def test_an_answer_is_kept_for_a_moment_and_longer_if_it_was_dear() -> None:
     asyncio.run(live())
 
 
-def test_brokers_that_answer_are_enough_and_none_is_an_error() -> None:
-    async def partly(**done: int) -> dict[str, int]:
-        raise PartlyDone(done=done, failed={"b": Misuse("x")})
+def test_masters_that_answer_are_enough_and_none_is_an_error() -> None:
+    async def ask(*, on: Sequence[str]) -> dict[str, int]:
+        if "broken" in on:
+            done = {place: b"not read" for place in on if place != "broken"}
+            raise PartlyDone(done=done, failed={"broken": Misuse("x")}) if done else Misuse("x")
+        return {place: len(place) for place in on}
 
-    assert asyncio.run(some_of(partly(a=1))) == {"a": 1}
-    with pytest.raises(PartlyDone):
-        asyncio.run(some_of(partly()))
+    told = asyncio.run(asked_in_parts(ask, ["a", "broken", "bb", "c", "dd", "e"]))
+    assert {place: answer for part in told for place, answer in part.items()} == {
+        "a": 1,
+        "bb": 2,
+        "c": 1,
+        "dd": 2,
+        "e": 1,
+    }
+    assert asyncio.run(asked_in_parts(ask, [])) == []
+    with pytest.raises(Misuse):
+        asyncio.run(asked_in_parts(ask, ["broken"]))
 
 
 def test_an_error_may_be_an_answer() -> None:
