@@ -52,15 +52,16 @@ pipeline: install ## Orders of a database, captured, counted and copied on Spark
 demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
-# In three parts at a time that take as long: what waits for servers; what waits for Spark and a database,
-# with some that computes; and all the rest.
+# Side by side: the compiler, and what installs and checks. Then tests, in three parts at a time that take
+# as long: what waits for servers; what waits for Spark and a database, with some that computes; the rest.
 SERVERS := tests/fault tests/hostile tests/integration tests/interop tests/unit/app tests/unit/cli tests/browser
 SPARK := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration/spark tests/parity tests/property \
   tests/raft_sim tests/sim tests/unit/client tests/unit/pipeline
 PARTS := servers spark rest
 # $(call PYTEST,name): a part's run, its times noted.
 PYTEST = TEST_TIMES=build/times-$(1).txt EXPECT_COMPILED=1 $(PY) -m pytest
-test: install check ## Every check and every test of the compiled package
+test: ## Every check and every test of the compiled package
+	@$(MAKE) --no-print-directory -j $(JOBS) install check
 	@mkdir -p build; rm -f $(PARTS:%=build/times-%.txt)
 	@echo "pytest, in three parts: the other two are shown when all are over"
 	@$(call PYTEST,servers) $(SERVERS) --ignore=tests/integration/spark > build/test-servers.txt 2>&1 & servers=$$!; \
@@ -85,7 +86,7 @@ test-pythons: $(MADE) ## make test-fast on every Python from 3.11 to 3.14 that t
 test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; needs no compiler
 	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
 
-check: $(INSTALLED) $(NODE) ## Types, lint, layers
+check: $(INSTALLED) $(PAGES) ## Types, lint, layers
 	@status=0; \
 	for tool in 'ruff check' 'ruff format --check' mypy 'lint-imports --no-logo'; do \
 	  echo "$$tool"; $(VENV)/bin/$$tool || status=1; \
@@ -213,7 +214,8 @@ $(JAVA): $(INSTALLED) src/aerobee/pipeline/spark/java.py
 	@touch $@
 
 # The console's pages are built by Node: the machine's, if it is new enough, else one from a package.
-$(NODE): $(PACKAGED) tools/node.py
+# Where Spark and Java are installed, too, it comes after them: one pip at a time.
+$(NODE): $(PACKAGED) tools/node.py | $(if $(filter install check,$(MAKECMDGOALS)),$(JAVA))
 	@$(PY) -m tools.node || { \
 	  echo "node: from a package, because this machine has none that builds the console's pages"; \
 	  $(call INSTALL_LOCKED,node) && $(PY) -m tools.node; }

@@ -421,9 +421,10 @@ class Suffered(NamedTuple):
 
 
 def suffer(
-    mode: FlushMode, code: int, sync_of: str = "", *, defects: Defects = NO_DEFECTS
+    mode: FlushMode, codes: tuple[int, ...], sync_of: str = "", *, defects: Defects = NO_DEFECTS
 ) -> Suffered:
-    """A life for every n, of which the n-th call (or sync of what matches) fails, until none does.
+    """A life for every n, of which the n-th call (or sync of what matches) fails, until none does:
+    with each of the codes in turn.
 
     AssertionError if one of them breaks a promise; it says how to see it again.
     """
@@ -434,6 +435,7 @@ def suffer(
     gc.freeze()
     try:
         for n in count(1):
+            code = codes[n % len(codes)]
             faults = OneFault(fail_at=n, sync_of=sync_of, code=code)
             life = Life(mode, faults, defects, is_patient=n % 2 == 0)
             check = check or RecoveryCheck(life.config, defects)

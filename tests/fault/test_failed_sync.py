@@ -35,7 +35,7 @@ def check_failed_syncs(
 ) -> Suffered:
     """Every sync of a target fails once, each in a life of its own; AssertionError if one of them
     breaks a promise."""
-    return suffer(mode, errno.EIO, target, defects=defects)
+    return suffer(mode, (errno.EIO,), target, defects=defects)
 
 
 @pytest.mark.parametrize("mode", FlushMode)

@@ -31,7 +31,9 @@ _seen: table.Seen = {}
 def pytest_configure(config: pytest.Config) -> None:
     for marker in (
         "quick: needs the tools of another language's client, and seconds (part of every run)",
-        "feature(name): the row of the table of clients that a test fills (docs/clients.md)",
+        "feature(name): a test of all pairs of servers and clients, and the row of the table of "
+        "clients that it fills (docs/clients.md)",
+        "row(name): the row of a test that has servers and clients of its own",
     ):
         config.addinivalue_line("markers", marker)
 
@@ -160,10 +162,10 @@ def client(programs: Programs, names: Names) -> Iterator[Program]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     report: pytest.TestReport = yield  # type: ignore[assignment]
-    feature = _feature(item)
-    if feature is not None and isinstance(item, pytest.Function):
+    row = item.get_closest_marker("feature") or item.get_closest_marker("row")
+    if row is not None and isinstance(item, pytest.Function):
         pair = item.callspec.params
-        cell = (str(pair["server"]), str(pair["programs"]), feature)
+        cell = (str(pair["server"]), str(pair.get("programs") or pair["client"]), row.args[0])
         if report.when == "call" or not report.passed:
             # An expected failure is reported as skipped.
             _seen[cell] = "failed" if hasattr(report, "wasxfail") else report.outcome

@@ -45,6 +45,8 @@ FEATURES: Mapping[str, str] = {
     "rebalance": "rebalance when members join and leave",
     "broker-restart": "client continues after the broker was killed",
     "consumer-restart": "consumer continues at the offset of a killed one",
+    "access": "users: only right credentials and rights let a client in",
+    "tls": "TLS: only a client that trusts the server's authority gets in",
 }
 
 # From the packages themselves: what their public interface has no call for.
@@ -75,6 +77,7 @@ NOT_OFFERED: Mapping[tuple[str, str], str] = {
     **dict.fromkeys(itertools.product(("java-4.9.8", "cpp", "go", "node"), _IN_JAVA_5), _NO_CALL),
     **dict.fromkeys(itertools.product(("cpp", "node"), _IN_JAVA_AND_GO), _NO_CALL),
     ("cpp", "sql"): _NO_CALL,
+    **dict.fromkeys(itertools.product(("cpp", "go", "node"), ("tls",)), "the client has no TLS"),
     ("node", "timer"): "`setStartDeliverTime` is for other servers: RocketMQ does not support it",
 }
 

@@ -39,6 +39,7 @@ def start(client: str, server: Guarded, folder: Path, name: str, secret: str) ->
     return Program(install.install(client)(server.name_server, f"p-{name}", place), place, **login)
 
 
+@pytest.mark.row("access")
 @pytest.mark.parametrize("client", CLIENTS)
 def test_only_clients_with_the_right_credentials_send_and_receive(
     client: str, server: Guarded, tmp_path: Path

@@ -1,6 +1,4 @@
-"""Unmodified clients that speak TLS, on Apache's server and on ours. Of those here only Java's
-can.
-"""
+"""Unmodified clients that speak TLS, on Apache's server and on ours."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +10,13 @@ from tests.interop.apache import Jars
 from tests.interop.features import install
 from tests.interop.features.conftest import check_tools
 from tests.interop.features.guarded import AerobeeTls, ApacheTls, start_tls, stored
+from tests.interop.features.offers import CLIENTS, is_offered
 from tests.interop.features.program import Program, ProgramError, bodies
 from tests.tls_kit import certificates
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(600)]
 
-CLIENTS = ("java-5.5.0", "java-4.9.8")
+SPEAKING_TLS = [client for client in CLIENTS if is_offered(client, "tls")]
 
 
 @pytest.fixture(scope="module", params=["apache", "aerobee"])
@@ -39,7 +38,8 @@ def trusting(authority: str) -> str:
     return " ".join(f"-D{name}={value}" for name, value in said.items())
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.row("tls")
+@pytest.mark.parametrize("client", SPEAKING_TLS)
 def test_a_client_that_trusts_the_servers_authority_sends_and_receives_and_no_other(
     client: str, server: ApacheTls | AerobeeTls, tmp_path: Path
 ) -> None:
