@@ -8,13 +8,15 @@ Imports more than 15 modules because it puts the others together.
 
 from collections.abc import Callable, Mapping
 
+from aerobee.model.flags import is_writable
 from aerobee.model.group import GroupConfig
-from aerobee.model.route import TopicRoute
+from aerobee.model.route import MASTER_ID, BrokerData, QueueData, TopicRoute
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
+from aerobee.protocol.bodies.heartbeat import Heartbeat, encode_heartbeat
 from aerobee.protocol.grpc.codes import GrpcCode
-from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.declared_header import NoHeader, write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.call_signature import CallSignature
@@ -22,10 +24,12 @@ from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_inner_desk import FastInnerDesk
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception, consumer_of
-from aerobee.service.broker.rpc_door import RpcDoor
-from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Then
+from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Learner, QueuePlace, Then
+from aerobee.service.proxy.entry_points import OwnEntryPoints
+from aerobee.service.proxy.group_queues import queue_of_group
 from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.service.proxy.outcomes import CallRefused
+from aerobee.service.proxy.rpc_door import RpcDoor
 from aerobee.service.request import InnerRequest, answer_with
 
 
@@ -41,7 +45,8 @@ class InnerDesk:
         fast: FastDesk | None,
     ) -> None:
         self.fast = fast
-        self.broker_name = broker_name
+        self.learner: Learner | None = None
+        self._broker_name = broker_name
         self.body_bytes_max = body_bytes_max
         self._parts = parts
         self._reception = reception
@@ -54,6 +59,7 @@ class InnerDesk:
         now: Now,
         then: Then,
         *,
+        broker: str = "",
         fields: dict[str, str] | None = None,
         body: bytes = b"",
     ) -> Asked:
@@ -90,6 +96,19 @@ class InnerDesk:
         if refusal is not None:
             raise CallRefused(GrpcCode.UNAUTHORIZED, refusal.remark)
 
+    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
+        body = encode_heartbeat(heartbeat)
+        self.ask(asker, RequestCode.HEART_BEAT, NoHeader(), now, then, body=body)
+
+    def choose_queue(self, topic: TopicConfig, group: str) -> QueuePlace | None:
+        if not is_writable(topic.permission) or topic.write_queues <= 0:
+            return None
+        queue_id = queue_of_group(group, topic.write_queues) if group else -1
+        return QueuePlace(self._broker_name, queue_id)
+
+    def choose_broker(self, topic: str, wanted: str) -> str:
+        return self._broker_name
+
     def find_topic(self, name: str) -> TopicConfig | None:
         return self._parts.tables.topics.find(name)
 
@@ -97,7 +116,27 @@ class InnerDesk:
         return self._parts.tables.groups.find(name)
 
     def find_route(self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]) -> None:
-        self._parts.cluster.routes.find(topic, now, then)
+        """The route has this broker's queues as its own table has them: a topic that was just
+        created is found at once."""
+        self._parts.cluster.routes.find(
+            topic, now, lambda route: then(self._with_own(topic, route))
+        )
+
+    def _with_own(self, topic: str, route: TopicRoute | None) -> TopicRoute | None:
+        own, name = self.find_topic(topic), self._broker_name
+        if own is None:
+            return route
+        told = route or TopicRoute((), ())
+        queues = [data for data in told.queues if data.broker_name != name]
+        queues.append(
+            QueueData(name, own.read_queues, own.write_queues, own.permission, own.sys_flag)
+        )
+        brokers = list(told.brokers)
+        if all(broker.name != name for broker in brokers):
+            brokers.append(BrokerData("", name, {MASTER_ID: ""}))
+        return TopicRoute(
+            tuple(sorted(queues)), tuple(sorted(brokers, key=lambda broker: broker.name))
+        )
 
     def opened(self, channel: ChannelId, peer: Peer) -> None:
         self._parts.peers.opened(channel, peer)
@@ -116,5 +155,7 @@ def build_rpc_door(
         return None
     fast = FastInnerDesk(parts, reception) if identity.takes_messages else None
     desk = InnerDesk(identity.name, body_bytes_max, parts, reception, fast)
-    messaging = MessagingService(desk, identity.grpc_address, parts.outbox)
+    messaging = MessagingService(
+        desk, OwnEntryPoints(identity.name, identity.grpc_address), parts.outbox
+    )
     return RpcDoor(messaging, reception.gate, reception.limits)

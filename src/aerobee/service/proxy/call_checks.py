@@ -28,6 +28,7 @@ from aerobee.protocol.grpc.resources import (
     Resource,
     SystemProperties,
 )
+from aerobee.service.proxy.desk import Names
 from aerobee.service.proxy.outcomes import CallRefused
 
 USER_PROPERTIES_MAX = 128
@@ -59,6 +60,13 @@ def group_in(resource: Resource | None) -> str:
     if fault is not None:
         raise CallRefused(GrpcCode.ILLEGAL_CONSUMER_GROUP, fault)
     return name
+
+
+def names_of(topic: Resource | None, group: Resource | None = None) -> Names:
+    """The names of a call that can be looked up: those that are sound."""
+    topics = (topic.name,) if topic is not None and not find_topic_fault(topic.name) else ()
+    groups = (group.name,) if group is not None and not find_group_fault(group.name) else ()
+    return Names(topics, groups)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,10 +76,11 @@ class TransactionCalls:
             transaction_id=transaction_id,
             topic=topic,
         )
-        self._desk.ask(call.asker, RequestCode.END_TRANSACTION, header, now, ended)
+        code = RequestCode.END_TRANSACTION
+        self._desk.ask(call.asker, code, header, now, ended, broker=place.broker)
 
-    def check_back(self, command: RemotingCommand) -> TelemetryCommand | None:
-        """The command to a client for a check of the broker; None: it is no check, or not
+    def check_back(self, command: RemotingCommand, broker: str) -> TelemetryCommand | None:
+        """The command to a client for a check of a broker; None: it is no check, or not
         readable."""
         if command.code != RequestCode.CHECK_TRANSACTION_STATE:
             return None
@@ -88,7 +89,7 @@ class TransactionCalls:
             message = client_messages(bytes(command.body))[0]
         except (ProtocolError, IndexError):
             return None
-        place = HalfPlace(header.commit_log_offset, header.tran_state_table_offset)
+        place = HalfPlace(broker, header.commit_log_offset, header.tran_state_table_offset)
         self._transactions.add(message.topic, header.transaction_id, place)
         shown = delivered_message(message, message.topic, message.reconsume_times + 1, "")
         recovery = RecoverOrphanedTransactionCommand(shown, header.transaction_id)

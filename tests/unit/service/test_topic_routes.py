@@ -3,7 +3,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.topic_route import encode_topic_route
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.cluster.topic_routes import BELIEVED_MS, TopicRoutes
+from aerobee.service.topic_routes import BELIEVED_MS, TopicRoutes
 
 ROUTE = TopicRoute(
     (QueueData("broker-b", 4, 4, 6, 0),), (BrokerData("c", "broker-b", {0: "10.0.0.2:10911"}),)
