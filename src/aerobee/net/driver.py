@@ -33,6 +33,7 @@ from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.rpc import CalledService
 from aerobee.ports.service import (
     AnswerCall,
+    AskedService,
     CallWrite,
     ChannelId,
     CloseChannel,
@@ -113,7 +114,9 @@ class Driver:
         self._next_channel = 0
         self._round = Round(self._begin_round)
         self._doors: list[TlsDoor] = []
-        self._dialer = Dialer(self._answered, limits, self._outgoing)
+        self._asked = cast(AskedService, service) if hasattr(service, "on_asked") else None
+        asked = None if self._asked is None else self._asked_at
+        self._dialer = Dialer(self._answered, limits, self._outgoing, asked)
         self._links = self._links_of(service)
         self._calls = self._calls_of(service)
         self._servers: list[asyncio.Server] = []
@@ -343,6 +346,11 @@ class Driver:
     def _answered(self, ticket: object, answer: RemotingCommand | None) -> None:
         self._carry_out(self._service.on_answer(ticket, answer, self.now()))
         self._stir()
+
+    def _asked_at(self, address: str, command: RemotingCommand) -> None:
+        if self._asked is not None:
+            self._carry_out(self._asked.on_asked(address, command, self.now()))
+            self._stir()
 
     def _carry_out(self, effects: Effects) -> None:
         for effect in effects:

@@ -19,11 +19,11 @@ from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.remoting.declared_header import NoHeader, write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_inner_desk import FastInnerDesk
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception, consumer_of
+from aerobee.service.proxy.call_rights import check_rights
 from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Learner, QueuePlace, Then
 from aerobee.service.proxy.entry_points import OwnEntryPoints
 from aerobee.service.proxy.group_queues import queue_of_group
@@ -92,9 +92,7 @@ class InnerDesk:
 
     def _pass_gate(self, request: InnerRequest, metadata: Mapping[str, str]) -> None:
         host = self._parts.peers.by_channel[request.channel].host
-        refusal = self._reception.gate.refuse(request, host, CallSignature(metadata))
-        if refusal is not None:
-            raise CallRefused(GrpcCode.UNAUTHORIZED, refusal.remark)
+        check_rights(self._reception.gate, request, host, metadata)
 
     def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
         body = encode_heartbeat(heartbeat)

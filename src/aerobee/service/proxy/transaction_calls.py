@@ -10,6 +10,7 @@ of the protocol.
 
 from aerobee.errors import ProtocolError
 from aerobee.model.flags import TransactionType
+from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.grpc.calls import (
     EndTransactionRequest,
@@ -86,11 +87,29 @@ class TransactionCalls:
             return None
         try:
             header = read_header(CheckTransactionHeader, command.ext_fields)
-            message = client_messages(bytes(command.body))[0]
-        except (ProtocolError, IndexError):
+        except ProtocolError:
+            return None
+        message = _checked(command)
+        if message is None:
             return None
         place = HalfPlace(broker, header.commit_log_offset, header.tran_state_table_offset)
         self._transactions.add(message.topic, header.transaction_id, place)
         shown = delivered_message(message, message.topic, message.reconsume_times + 1, "")
         recovery = RecoverOrphanedTransactionCommand(shown, header.transaction_id)
         return TelemetryCommand(status=OK_STATUS, recover_orphaned_transaction_command=recovery)
+
+
+def checked_topic(command: RemotingCommand) -> str | None:
+    """The topic of the transaction that a broker asks about; None: it asks about none, or what it
+    says cannot be read."""
+    if command.code != RequestCode.CHECK_TRANSACTION_STATE:
+        return None
+    message = _checked(command)
+    return None if message is None else message.topic
+
+
+def _checked(command: RemotingCommand) -> StoredMessage | None:
+    try:
+        return client_messages(bytes(command.body))[0]
+    except (ProtocolError, IndexError):
+        return None
