@@ -17,7 +17,7 @@ import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 from ssl import SSLContext
-from typing import cast
+from typing import Self, cast
 
 from aerobee.errors import LocalProtocolError
 from aerobee.net.channel import Channel
@@ -127,6 +127,13 @@ class Driver:
         self._is_woken = False
         self._is_stopping = False
         self._checked_ms = 0
+
+    @classmethod
+    def of_calls(
+        cls, service: Service, clock: Clock, connections_max: int, tls: TlsState | None
+    ) -> Self:
+        """A driver of a service that is reached by calls alone."""
+        return cls(service, clock, FrameLimits(), connections_max, tls=tls)
 
     def _links_of(self, service: Service) -> ReplicaLinks | None:
         if not hasattr(service, "links"):

@@ -19,7 +19,6 @@ from aerobee.client.core.identity import client_id
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, outward_address, port_of
 from aerobee.ports.service import Peer
-from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.service.gateway.gateway import Gateway
 from aerobee.service.gateway.gateway_assembly import GatewayIdentity
 from aerobee.system.clock import SystemClock
@@ -61,8 +60,8 @@ class ProxyPart:
             for bound in sockets:
                 undo.callback(bound.close)
             service = self._service(safety, port_of(sockets[0]))
-            clock, limits = SystemClock(), FrameLimits(FRAME_BYTES_MAX)
-            driver = Driver(service, clock, limits, listen.connections_max, tls=safety.tls_state)
+            told = (SystemClock(), listen.connections_max, safety.tls_state)
+            driver = Driver.of_calls(service, *told)
             with explained(listen, hint="it was free a moment ago"):
                 await driver.start([], failed, grpc_sockets=sockets)
             undo.push_async_callback(driver.stop)

@@ -153,22 +153,25 @@ class Configurations:
                 self._look_up(self._groups, name, self._cluster)
         return False
 
-    def find_cluster(self, now: Now, then: Callable[[], None]) -> None:
-        """Call `then` when the brokers of the cluster are known, if anybody knows them."""
+    def find_route(self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]) -> None:
+        """Call `then` with the route of a topic, whose brokers can be asked from then on."""
 
         def found(route: TopicRoute | None) -> None:
             if route is not None:
                 self._brokers.note(route)
-            then()
+            then(route)
 
-        self._routes.find(self._cluster, now, found)
+        self._routes.find(topic, now, found)
+
+    def find_cluster(self, now: Now, then: Callable[[], None]) -> None:
+        """Call `then` when the brokers of the cluster are known, if anybody knows them."""
+        self.find_route(self._cluster, now, lambda route: then())
 
     def _look_up(self, table: _Table[C], name: str, topic: str) -> None:
         """Ask a broker of a topic's route about a name."""
 
         def found(route: TopicRoute | None) -> None:
             if route is not None:
-                self._brokers.note(route)
                 addresses = [serving_address(broker) for broker in route.brokers]
                 self._ask(table, name, sorted(one for one in addresses if one is not None))
             elif self._routes.is_silent:
@@ -183,7 +186,7 @@ class Configurations:
             else:
                 table.learnt(name, None, self._now)
 
-        self._routes.find(topic, self._now, found)
+        self.find_route(topic, self._now, found)
 
     def _ask(self, table: _Table[C], name: str, addresses: Sequence[str]) -> None:
         """Ask one broker after the other, until one knows."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from aerobee.ports.audit import AuditSink
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import RpcService
-from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer
+from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer, Reply
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.guarded_watch import GuardedWatch
@@ -68,7 +68,7 @@ class Gateway:
         a check of a transaction goes to the first producer of its topic that can be told."""
         topic = checked_topic(command)
         for channel in [] if topic is None else self._registrations.producers_of(topic):
-            if self._messaging.tell(channel, command, self._brokers.name_at(address)):
+            if self._messaging.tell(Reply(channel, command), self._brokers.name_at(address)):
                 self._registrations.asked(topic or "", channel)
                 break
         return self._sent()

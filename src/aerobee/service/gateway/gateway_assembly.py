@@ -13,6 +13,7 @@ from aerobee.service.gateway.broker_requests import BrokerRequests
 from aerobee.service.gateway.config import GatewayConfig
 from aerobee.service.gateway.configurations import Configurations
 from aerobee.service.gateway.known_brokers import KnownBrokers
+from aerobee.service.gateway.queue_turns import QueueTurns
 from aerobee.service.gateway.registrations import Registrations
 from aerobee.service.gateway.remote_desk import RemoteDesk
 from aerobee.service.proxy.entry_points import SharedEntryPoints
@@ -46,7 +47,13 @@ class GatewayParts:
             identity.client_id, self.brokers, self.requests, self.configurations.find_cluster
         )
         desk = RemoteDesk(
-            config.body_bytes_max, gate, *told, self.configurations, self.registrations
+            config.body_bytes_max,
+            gate,
+            QueueTurns(self.routes),
+            self.brokers,
+            self.requests,
+            self.configurations,
+            self.registrations,
         )
         entry_points = SharedEntryPoints(identity.address, keeps_port=config.keeps_port)
         self.messaging = MessagingService(desk, entry_points, outbox)

@@ -6,17 +6,22 @@ queue that its hash names, any other message the next in turn. All proxies numbe
 
 from aerobee.model.flags import is_readable, is_writable
 from aerobee.model.route import MASTER_ID, TopicRoute
+from aerobee.protocol.grpc.group_queues import queue_of_group
 from aerobee.service.gateway.known_brokers import serving_address
 from aerobee.service.proxy.desk import QueuePlace
-from aerobee.service.proxy.group_queues import queue_of_group
+from aerobee.service.topic_routes import TopicRoutes
+
+_NOWHERE = TopicRoute((), ())
 
 
 class QueueTurns:
-    def __init__(self) -> None:
+    def __init__(self, routes: TopicRoutes) -> None:
+        self._routes = routes
         self._next = 0
 
-    def queue_in(self, route: TopicRoute, group: str) -> QueuePlace | None:
+    def queue_of(self, topic: str, group: str) -> QueuePlace | None:
         """The queue for a message, of a message group if one is named. None: there is none."""
+        route = self._routes.known(topic) or _NOWHERE
         masters = {broker.name for broker in route.brokers if MASTER_ID in broker.addresses}
         places = [
             QueuePlace(data.broker_name, queue_id)
@@ -30,9 +35,10 @@ class QueueTurns:
             return places[queue_of_group(group, len(places))]
         return places[self._turn() % len(places)]
 
-    def broker_in(self, route: TopicRoute, wanted: str) -> str:
+    def broker_of(self, topic: str, wanted: str) -> str:
         """The broker to receive from: the wanted one, if it has readable queues and serves; else
         the next that does. Empty: none does."""
+        route = self._routes.known(topic) or _NOWHERE
         serving = {broker.name for broker in route.brokers if serving_address(broker) is not None}
         names = [
             data.broker_name

@@ -26,10 +26,9 @@ from aerobee.service.gateway.configurations import Configurations
 from aerobee.service.gateway.known_brokers import KnownBrokers
 from aerobee.service.gateway.queue_turns import QueueTurns
 from aerobee.service.gateway.registrations import Registrations
-from aerobee.service.proxy.call_rights import check_rights
+from aerobee.service.proxy.call_checks import check_rights
 from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Learner, QueuePlace, Then
 from aerobee.service.request import OK, Answer, InnerRequest
-from aerobee.service.topic_routes import TopicRoutes
 
 LATE_MS = 2_000
 """A broker may answer a request that it held so much later than it was told to."""
@@ -42,7 +41,7 @@ class RemoteDesk:
         self,
         body_bytes_max: int,
         gate: Gate,
-        routes: TopicRoutes,
+        turns: QueueTurns,
         brokers: KnownBrokers,
         requests: BrokerRequests,
         configurations: Configurations,
@@ -52,12 +51,11 @@ class RemoteDesk:
         self.fast: FastDesk | None = None
         self.learner: Learner | None = configurations
         self._gate = gate
-        self._routes = routes
+        self._turns = turns
         self._brokers = brokers
         self._configurations = configurations
         self._registrations = registrations
         self._requests = requests
-        self._turns = QueueTurns()
         self.peers: dict[ChannelId, Peer] = {}
 
     def ask(
@@ -105,12 +103,10 @@ class RemoteDesk:
         then(OK)
 
     def choose_queue(self, topic: TopicConfig, group: str) -> QueuePlace | None:
-        route = self._routes.known(topic.name)
-        return None if route is None else self._turns.queue_in(route, group)
+        return self._turns.queue_of(topic.name, group)
 
     def choose_broker(self, topic: str, wanted: str) -> str:
-        route = self._routes.known(topic)
-        return "" if route is None else self._turns.broker_in(route, wanted)
+        return self._turns.broker_of(topic, wanted)
 
     def find_topic(self, name: str) -> TopicConfig | None:
         return self._configurations.find_topic(name)
@@ -119,7 +115,7 @@ class RemoteDesk:
         return self._configurations.find_group(name)
 
     def find_route(self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]) -> None:
-        self._routes.find(topic, now, then)
+        self._configurations.find_route(topic, now, then)
 
     def opened(self, channel: ChannelId, peer: Peer) -> None:
         self.peers[channel] = peer

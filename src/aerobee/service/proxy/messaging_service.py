@@ -13,17 +13,15 @@ import logging
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, EndCall, RpcConnectionId
-from aerobee.ports.service import ChannelId, CloseChannel, Effects, Reply
+from aerobee.ports.service import CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
-from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import InPlace, Method, OpenCall
-from aerobee.service.proxy.open_transactions import OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
@@ -50,12 +48,11 @@ class MessagingService:
         self._calls: dict[CallId, OpenCall] = {}
         self._now = Now(0, 0)
         self.clients = GrpcClients(desk.opened, self._client_gone)
-        self.transactions = OpenTransactions()
         self._telemetry = TelemetryCalls(desk, self.clients, outbox)
         self._receipts = ReceiptCalls(desk)
         self._receives = ReceiveCalls(desk, self._receipts)
-        self._ends = TransactionCalls(desk, self.transactions)
-        sends = SendCalls(desk, self.transactions, self._telemetry)
+        self._ends = TransactionCalls(desk)
+        sends = SendCalls(desk, self._ends.transactions, self._telemetry)
         self._fast = desk.fast
         self._in_place: dict[str, InPlace] = {
             SERVICE + "SendMessage": SendsInPlace(desk).take,
@@ -214,13 +211,13 @@ class MessagingService:
             elif isinstance(effect, CloseChannel):
                 self.clients.drop(client, self._now)
             elif isinstance(effect, Reply):
-                self.tell(client.channel, effect.command)
+                self.tell(effect)
         return kept
 
-    def tell(self, channel: ChannelId, command: RemotingCommand, broker: str = "") -> bool:
-        """Pass a broker's own request on to a client; False: it cannot be told."""
-        client = self.clients.of_channel(channel)
-        told = None if client is None else self._ends.check_back(command, broker)
+    def tell(self, request: Reply, broker: str = "") -> bool:
+        """Pass a broker's own request on to the client of its channel; False: it cannot be told."""
+        client = self.clients.of_channel(request.channel)
+        told = None if client is None else self._ends.check_back(request.command, broker)
         return client is not None and told is not None and self._telemetry.command(client, told)
 
     def _client_gone(self, client: GrpcClient, now: Now) -> None:

@@ -12,7 +12,6 @@ Imports more than 15 modules because a receive touches filters, receipts, messag
 from collections.abc import Sequence
 
 from aerobee.errors import ProtocolError
-from aerobee.model.group import RETRIES_MAX
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
@@ -34,6 +33,7 @@ from aerobee.service.proxy.client_settings import (
     POLL_MS_MAX,
     RECEIVE_BATCH_MAX,
     REQUEST_TIMEOUT_MS,
+    attempts_max,
 )
 from aerobee.service.proxy.desk import Asked, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient
@@ -82,7 +82,7 @@ class _Wanted:
         self.broker = desk.choose_broker(self.topic, asked)
         config = desk.find_group(self.group)
         self.is_orderly = config is not None and config.is_orderly
-        self.attempts_max = 1 + (RETRIES_MAX if config is None else config.retries_max)
+        self.attempts_max = attempts_max(config)
         self.is_renewed = request.auto_renew
         self.filter: MessageFilter = filter_in(request.filter_expression)
         self.invisible_ms = INVISIBLE_MS

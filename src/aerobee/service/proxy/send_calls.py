@@ -10,6 +10,7 @@ Imports more than 15 modules because every kind of message comes by here.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from aerobee.errors import LocalProtocolError
 from aerobee.model.message_id import parse_offset_message_id
 from aerobee.model.message_type import MessageType, type_of
 from aerobee.model.properties import UNIQUE_KEY
@@ -23,6 +24,7 @@ from aerobee.protocol.grpc.calls import (
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.grpc.message_mapping import stored_properties
 from aerobee.protocol.grpc.resources import GrpcMessage, SystemProperties
+from aerobee.protocol.grpc.sent_fields import sent_fields
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.proxy.call_checks import (
@@ -36,7 +38,6 @@ from aerobee.service.proxy.desk import Desk, Names, QueuePlace
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.open_transactions import HalfPlace, OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused, common_status, status_of
-from aerobee.service.proxy.sent_fields import sent_fields
 from aerobee.service.proxy.telemetry_calls import TelemetryCalls
 from aerobee.service.request import Answer
 
@@ -107,7 +108,10 @@ class SendCalls:
         if is_half:
             # Clients announce topics late: it is asked about this one from now on.
             self._telemetry.register_producer(call, topic, now)
-        fields = sent_fields(message, topic, place.queue_id, properties, now)
+        try:
+            fields = sent_fields(message, topic, place.queue_id, properties, now.wall_ms)
+        except LocalProtocolError as error:
+            raise CallRefused(GrpcCode.MESSAGE_PROPERTIES_TOO_LARGE, error.message) from None
 
         def stored(answer: Answer) -> None:
             entry = _entry_of(answer, properties[UNIQUE_KEY])

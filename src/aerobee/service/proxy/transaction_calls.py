@@ -37,9 +37,9 @@ _ENDS = {COMMIT: TransactionType.COMMIT, ROLLBACK: TransactionType.ROLLBACK}
 
 
 class TransactionCalls:
-    def __init__(self, desk: Desk, transactions: OpenTransactions) -> None:
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._transactions = transactions
+        self.transactions = OpenTransactions()
 
     def methods(self) -> list[Method]:
         return [
@@ -50,7 +50,7 @@ class TransactionCalls:
         topic, transaction_id = topic_in(request.topic), request.transaction_id
         if not transaction_id.strip():
             raise CallRefused(GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be blank")
-        place = self._transactions.find(topic, transaction_id)
+        place = self.transactions.find(topic, transaction_id)
         if place is None:
             raise CallRefused(
                 GrpcCode.INTERNAL_SERVER_ERROR,
@@ -64,7 +64,7 @@ class TransactionCalls:
 
         def ended(answer: Answer) -> None:
             if answer.code is ResponseCode.SUCCESS:
-                self._transactions.end(topic, transaction_id, request.resolution)
+                self.transactions.end(topic, transaction_id, request.resolution)
             call.answer(StatusResponse(status_of(answer)))
 
         header = EndTransactionHeader(
@@ -93,7 +93,7 @@ class TransactionCalls:
         if message is None:
             return None
         place = HalfPlace(broker, header.commit_log_offset, header.tran_state_table_offset)
-        self._transactions.add(message.topic, header.transaction_id, place)
+        self.transactions.add(message.topic, header.transaction_id, place)
         shown = delivered_message(message, message.topic, message.reconsume_times + 1, "")
         recovery = RecoverOrphanedTransactionCommand(shown, header.transaction_id)
         return TelemetryCommand(status=OK_STATUS, recover_orphaned_transaction_command=recovery)
