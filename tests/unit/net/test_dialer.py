@@ -98,9 +98,8 @@ def test_what_the_other_side_asks_is_told_and_refused_unless_it_is_one_way() -> 
         address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
         dialer.dial(Dial(address, RemotingCommand(ECHO, flag=ONEWAY_FLAG), 5000, "ticket"))
         assert [await asked.get(), await asked.get()] == [(address, b"a"), (address, b"b")]
-        assert (await heard.get()).code == ECHO
-        refusal = await heard.get()
-        assert (refusal.opaque, refusal.code) == (7, ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
+        codes = sorted([(await heard.get()).code, (await heard.get()).code])
+        assert codes == [ECHO, ResponseCode.REQUEST_CODE_NOT_SUPPORTED]
         assert heard.empty()
         await dialer.close()
         server.close()

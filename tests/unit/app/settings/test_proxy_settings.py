@@ -26,7 +26,7 @@ def test_without_anything_given_a_proxy_is_rocketmqs_on_loopback(tmp_path: Path)
 
 
 def test_it_must_be_told_where_name_servers_are(tmp_path: Path) -> None:
-    with pytest.raises(BadConfig, match="namesrvAddr is missing: .* -n HOST:PORT"):
+    with pytest.raises(BadConfig, match=r"namesrvAddr is missing: .* -n HOST:PORT"):
         read_settings(None, {}, [])
     assert read_settings(None, {"NAMESRV_ADDR": "a:1"}, []).links.nameservers == ("a:1",)
 
