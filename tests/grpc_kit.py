@@ -1,8 +1,10 @@
-"""A broker with the messaging service of gRPC, on a pretended world: calls in, responses out.
+"""The messaging service of gRPC on a pretended world: calls in, responses out.
 
-kit = GrpcKit(TopicConfig("orders"))
+kit = GrpcKit(TopicConfig("orders"))          a broker that serves it
 kit.call("SendMessage", request)              the responses of the call, and its status
 kit.begin("ReceiveMessage", request)          a call that may wait; kit.responses(call) later
+
+`tests/gateway_kit.py` has it in front of remote brokers.
 """
 
 import hashlib
@@ -11,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from aerobee.model.topic import TopicConfig
+from aerobee.ports.clock import Now
 from aerobee.ports.rpc import AnswerCall, CallId, CallStart, CallWrite, EndCall, RpcConnectionId
 from aerobee.ports.service import Effects, Peer
 from aerobee.protocol.grpc import calls
@@ -22,6 +25,7 @@ from aerobee.protocol.grpc.calls import (
 )
 from aerobee.protocol.grpc.codes import ClientType
 from aerobee.protocol.grpc.resources import (
+    BrokerEntry,
     ClientSettings,
     Duration,
     FilterExpression,
@@ -35,6 +39,7 @@ from aerobee.protocol.grpc.resources import (
 )
 from aerobee.protocol.grpc.wire import decode, encode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from tests.access_kit import secret_of
 from tests.broker_kit import BrokerKit
@@ -61,15 +66,12 @@ class Ended(NamedTuple):
     reason: str
 
 
-class GrpcKit(BrokerKit):
-    def __init__(
-        self,
-        *topics: TopicConfig,
-        identity: BrokerIdentity = IDENTITY,
-        config: BrokerConfig | None = None,
-        addresses: Sequence[str] = (),
-        **more: Any,
-    ) -> None:
+class CallKit:
+    """Calls of clients, whichever service answers them."""
+
+    clock: SimClock
+
+    def __init__(self) -> None:
         self.written: dict[CallId, list[bytes]] = {}
         self.ended: dict[CallId, Ended] = {}
         self._methods: dict[CallId, str] = {}
@@ -78,9 +80,22 @@ class GrpcKit(BrokerKit):
         """Whether calls are offered to the fast path first."""
         self.taken = 0
         """Calls that it took."""
-        super().__init__(*topics, identity=identity, config=config, addresses=addresses, **more)
+
+    @property
+    def door(self) -> Any:
+        raise NotImplementedError
 
     def carry_out(self, effects: Effects) -> None:
+        raise NotImplementedError
+
+    def settle(self, now: Now) -> None:
+        """A round of reads is over."""
+
+    def finish(self) -> None:
+        raise NotImplementedError
+
+    def note(self, effects: Effects) -> Effects:
+        """Note what is written to calls; returns the other effects."""
         for effect in effects:
             match effect:
                 case CallWrite(call, message):
@@ -90,11 +105,7 @@ class GrpcKit(BrokerKit):
                     self.ended[call] = Ended(0, "")
                 case EndCall(call, status, reason):
                     self.ended[call] = Ended(status, reason)
-        super().carry_out([one for one in effects if not isinstance(one, _CALL_EFFECTS)])
-
-    @property
-    def door(self) -> Any:
-        return self.broker.rpc
+        return [one for one in effects if not isinstance(one, _CALL_EFFECTS)]
 
     def begin(
         self,
@@ -136,7 +147,7 @@ class GrpcKit(BrokerKit):
             self.carry_out([AnswerCall(start.call, (taken,))])
         if taken is not False:
             self.taken += 1
-            self.carry_out(self.broker.settle(now))
+            self.settle(now)
         return taken is not False
 
     def say(self, call: CallId, request: object) -> None:
@@ -144,7 +155,7 @@ class GrpcKit(BrokerKit):
         data = request if isinstance(request, bytes) else encode(request)
         now = self.clock.now()
         self.carry_out(self.door.on_call_message(call, data, now))
-        self.carry_out(self.broker.settle(now))
+        self.settle(now)
 
     def half_close(self, call: CallId) -> None:
         self.carry_out(self.door.on_call_half_closed(call, self.clock.now()))
@@ -167,26 +178,6 @@ class GrpcKit(BrokerKit):
         (response,) = self.responses(call)
         assert self.ended[call] == Ended(0, "")
         return response
-
-    # Other processes.
-
-    def restarted(self) -> "GrpcKit":
-        self.stop()
-        return self._next(self.disk)
-
-    def killed(self) -> "GrpcKit":
-        return self._next(self.disk.kill())
-
-    def _next(self, disk: SimDisk) -> "GrpcKit":
-        config, identity, addresses = self._told
-        return GrpcKit(
-            identity=identity,
-            config=config,
-            addresses=addresses,
-            disk=disk,
-            storage=self.store.config,
-            clock=self.clock,
-        )
 
     # What clients do.
 
@@ -221,6 +212,54 @@ class GrpcKit(BrokerKit):
         return [one.message for one in self.responses(call) if one.message is not None]
 
 
+class GrpcKit(CallKit, BrokerKit):
+    def __init__(
+        self,
+        *topics: TopicConfig,
+        identity: BrokerIdentity = IDENTITY,
+        config: BrokerConfig | None = None,
+        addresses: Sequence[str] = (),
+        **more: Any,
+    ) -> None:
+        CallKit.__init__(self)
+        BrokerKit.__init__(
+            self, *topics, identity=identity, config=config, addresses=addresses, **more
+        )
+
+    @property
+    def door(self) -> Any:
+        return self.broker.rpc
+
+    def carry_out(self, effects: Effects) -> None:
+        BrokerKit.carry_out(self, self.note(effects))
+
+    def settle(self, now: Now) -> None:
+        self.carry_out(self.broker.settle(now))
+
+    def finish(self) -> None:
+        BrokerKit.finish(self)
+
+    # Other processes.
+
+    def restarted(self) -> "GrpcKit":
+        self.stop()
+        return self._next(self.disk)
+
+    def killed(self) -> "GrpcKit":
+        return self._next(self.disk.kill())
+
+    def _next(self, disk: SimDisk) -> "GrpcKit":
+        config, identity, addresses = self._told
+        return GrpcKit(
+            identity=identity,
+            config=config,
+            addresses=addresses,
+            disk=disk,
+            storage=self.store.config,
+            clock=self.clock,
+        )
+
+
 def message(topic: str = "orders", body: bytes = b"body", **system: Any) -> GrpcMessage:
     system.setdefault("message_id", f"ID-{body.decode()}")
     return GrpcMessage(Resource("", topic), {}, SystemProperties(**system), body)
@@ -235,10 +274,11 @@ def receiving(
     poll_ms: int = 0,
     invisible_s: int = 30,
     batch: int = 32,
+    broker: str = "",
 ) -> ReceiveMessageRequest:
     return ReceiveMessageRequest(
         Resource("", group),
-        QueueEntry(Resource("", topic), 0),
+        QueueEntry(Resource("", topic), 0, broker=BrokerEntry(broker)),
         expression,
         batch,
         None if is_renewed else Duration(invisible_s),
@@ -255,7 +295,7 @@ def signed_by(name: str) -> dict[str, str]:
     return {"authorization": f"MQv2-HMAC-SHA1 {text}", "x-mq-date-time": date}
 
 
-def typed(name: str, kind: str, queues: int = 4) -> TopicConfig:
+def typed(name: str, kind: str, queues: int = 4, permission: int = 6) -> TopicConfig:
     """A topic that takes messages of a type."""
     attributes = {"message.type": kind}
-    return TopicConfig(name, read_queues=queues, write_queues=queues, attributes=attributes)
+    return TopicConfig(name, queues, queues, permission, attributes=attributes)

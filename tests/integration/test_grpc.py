@@ -166,6 +166,15 @@ def test_members_of_both_protocols_share_a_group_and_a_restart_is_survived(
         assert program.end() == 0
 
 
+def test_a_proxy_of_its_own_serves_the_same_cluster(cluster: Cluster) -> None:
+    words = ("-n", f"127.0.0.1:{cluster.ports['nameserver']}", "--port", "0")
+    with Started(cluster.folder, "proxy", "start", *words) as proxy:
+        port = proxy.ports()["proxy"]
+        with Official(cluster.folder, port, "send") as program:
+            assert program.hear() == "there"
+        assert proxy.stop()[0] == 0
+
+
 def _share_a_group(program: Official, cluster: Cluster) -> None:
     with cluster.connect() as client:
         for number in range(6):

@@ -10,6 +10,7 @@ NOUNS = {
     "console": ("commands.console", "the cluster in a browser: figures, topics, groups, messages"),
     "nameserver": ("commands.nameserver", "tell clients which broker has which topic"),
     "broker": ("commands.broker", "take messages, keep them, hand them out"),
+    "proxy": ("commands.proxy", "serve clients of gRPC in front of any brokers"),
     "run": ("commands.run", "handle messages with the functions of an application"),
     "cluster": ("commands.cluster", "what there is in all, and whether it is well"),
     "topic": ("commands.topic", "topics: make, look at, change, delete"),

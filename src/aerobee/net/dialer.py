@@ -1,7 +1,8 @@
 """Connections that we open: one per address, kept, opened again when they break.
 
 Requests of one address share its connection; an answer is matched to its request by the opaque.
-Whatever goes wrong (no connection, connection lost, no answer in time) the asker is told once.
+Whatever goes wrong (no connection, connection lost, no answer in time) the asker is told once. The
+other side may ask, too: the service is told, and a request that is not one-way is refused.
 
 A connection whose other end is gone without a word looks open for a quarter of an hour: the system
 tries that long to get bytes across. So one that leaves two requests unanswered and brings no answer
@@ -17,7 +18,8 @@ from aerobee.errors import LocalProtocolError, NoAnswer, RequestTimeout
 from aerobee.net.line import Line, open_line
 from aerobee.ports.service import Dial
 from aerobee.protocol.remoting.frame import FrameLimits
-from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
+from aerobee.protocol.response_codes import ResponseCode
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +27,8 @@ CONNECT_SECONDS_MAX = 3.0
 UNANSWERED_MAX = 2
 
 Answered = Callable[[object, RemotingCommand | None], None]
+AskedAt = Callable[[str, RemotingCommand], None]
+"""Told what the other side asks, and at which address it is."""
 
 
 class Dialer:
@@ -35,12 +39,16 @@ class Dialer:
         answered: Answered,
         limits: FrameLimits,
         tls: Callable[[], SSLContext | None] = lambda: None,
+        asked: AskedAt | None = None,
     ) -> None:
-        """`tls` says by which context connections are opened now; None: they are plain."""
+        """`tls` says by which context connections are opened now; None: they are plain. Without
+        `asked` nothing that the other side asks is answered."""
+        self._asked = asked
         self._answered = answered
         self._limits = limits
         self._tls = tls
         self._lines: dict[str, Line] = {}
+        self._opening: dict[str, asyncio.Task[Line]] = {}
         # By address: requests in a row that had no answer in time.
         self._unanswered: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -82,10 +90,32 @@ class Dialer:
         line = self._lines.get(address)
         if line is not None and line.is_open:
             return line
+        opening = self._opening.get(address)
+        if opening is None:
+            opening = asyncio.get_running_loop().create_task(self._open(address))
+            self._opening[address] = opening
+            opening.add_done_callback(lambda opened: self._opened(address, opened))
+        return await asyncio.shield(opening)  # one who gives up takes nobody else with him
+
+    async def _open(self, address: str) -> Line:
+        asked = None if self._asked is None else self._serve
         async with asyncio.timeout(CONNECT_SECONDS_MAX):
-            line = await open_line(address, self._limits, tls=self._tls())
+            line = await open_line(address, self._limits, asked, tls=self._tls())
         self._lines[address] = line
         return line
+
+    def _opened(self, address: str, opened: "asyncio.Task[Line]") -> None:
+        self._opening.pop(address, None)
+        if not opened.cancelled():
+            opened.exception()  # whoever waits hears of it; nobody else needs to
+
+    def _serve(self, line: Line, command: RemotingCommand) -> None:
+        command.body = bytes(command.body)  # a copy: the command's own is a view of the read buffer
+        if self._asked is not None:
+            self._asked(line.address, command)
+        if not command.is_oneway:
+            remark = "this service is not asked"
+            line.tell(reply_to(command, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark))
 
     async def finish(self, seconds_max: float) -> None:
         """Wait for the answers to what was asked, but not for ever."""
@@ -93,8 +123,8 @@ class Dialer:
             await asyncio.wait(self._tasks, timeout=seconds_max)
 
     async def close(self) -> None:
-        for task in list(self._tasks):
+        for task in (*self._tasks, *self._opening.values()):
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, *self._opening.values(), return_exceptions=True)
         for line in self._lines.values():
             line.close()

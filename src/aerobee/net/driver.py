@@ -17,7 +17,7 @@ import socket
 from collections.abc import Callable, Sequence
 from functools import partial
 from ssl import SSLContext
-from typing import cast
+from typing import Self, cast
 
 from aerobee.errors import LocalProtocolError
 from aerobee.net.channel import Channel
@@ -33,6 +33,7 @@ from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.rpc import CalledService
 from aerobee.ports.service import (
     AnswerCall,
+    AskedService,
     CallWrite,
     ChannelId,
     CloseChannel,
@@ -113,7 +114,9 @@ class Driver:
         self._next_channel = 0
         self._round = Round(self._begin_round)
         self._doors: list[TlsDoor] = []
-        self._dialer = Dialer(self._answered, limits, self._outgoing)
+        self._asked = cast(AskedService, service) if hasattr(service, "on_asked") else None
+        asked = None if self._asked is None else self._asked_at
+        self._dialer = Dialer(self._answered, limits, self._outgoing, asked)
         self._links = self._links_of(service)
         self._calls = self._calls_of(service)
         self._servers: list[asyncio.Server] = []
@@ -124,6 +127,13 @@ class Driver:
         self._is_woken = False
         self._is_stopping = False
         self._checked_ms = 0
+
+    @classmethod
+    def of_calls(
+        cls, service: Service, clock: Clock, connections_max: int, tls: TlsState | None
+    ) -> Self:
+        """A driver of a service that is reached by calls alone."""
+        return cls(service, clock, FrameLimits(), connections_max, tls=tls)
 
     def _links_of(self, service: Service) -> ReplicaLinks | None:
         if not hasattr(service, "links"):
@@ -343,6 +353,11 @@ class Driver:
     def _answered(self, ticket: object, answer: RemotingCommand | None) -> None:
         self._carry_out(self._service.on_answer(ticket, answer, self.now()))
         self._stir()
+
+    def _asked_at(self, address: str, command: RemotingCommand) -> None:
+        if self._asked is not None:
+            self._carry_out(self._asked.on_asked(address, command, self.now()))
+            self._stir()
 
     def _carry_out(self, effects: Effects) -> None:
         for effect in effects:

@@ -172,6 +172,14 @@ class Service(Protocol):
     def on_closed(self, channel: ChannelId, now: Now) -> Effects: ...
 
 
+class AskedService(Service, Protocol):
+    """A service that is asked on connections that it opened by `Dial`."""
+
+    def on_asked(self, address: str, command: RemotingCommand, now: Now) -> Effects:
+        """The server at an address asks. Nobody waits for an answer of the service: a request that
+        is not one-way is answered REQUEST_CODE_NOT_SUPPORTED."""
+
+
 class FastService(Service, Protocol):
     """A service with a fast path for the most frequent frames."""
 

@@ -4,8 +4,9 @@ from aerobee.net.dialer import Dialer
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.service import Dial
 from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
-from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
-from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.response_codes import ResponseCode
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
 
@@ -53,6 +54,55 @@ def test_requests_in_flight_together_find_their_own_answers() -> None:
                 assert answer is not None
                 assert answer.body == ticket
             await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_requests_that_need_a_connection_at_the_same_time_share_one() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            address = f"127.0.0.1:{server.port}"
+            for _ in range(5):
+                asking.dialer.dial(Dial(address, RemotingCommand(ECHO, body=b"x"), 5000, b"x"))
+            for _ in range(5):
+                await asking.answers.get()
+            assert len(server.service.opened) == 1
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_what_the_other_side_asks_is_told_and_refused_unless_it_is_one_way() -> None:
+    async def test() -> None:
+        asked: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        heard: asyncio.Queue[RemotingCommand] = asyncio.Queue()
+        dialer = Dialer(
+            lambda ticket, answer: None,
+            FrameLimits(),
+            asked=lambda address, command: asked.put_nowait((address, bytes(command.body))),
+        )
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            frames = FrameReader(FrameLimits())
+            for flag, body in ((ONEWAY_FLAG, b"a"), (0, b"b")):
+                command = RemotingCommand(39, flag=flag, opaque=7, body=body)
+                writer.writelines(encode(command))
+            while data := await reader.read(4096):
+                frames.receive(data)
+                while frames.advance():
+                    heard.put_nowait(decode(frames))
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        dialer.dial(Dial(address, RemotingCommand(ECHO, flag=ONEWAY_FLAG), 5000, "ticket"))
+        assert [await asked.get(), await asked.get()] == [(address, b"a"), (address, b"b")]
+        codes = sorted([(await heard.get()).code, (await heard.get()).code])
+        assert codes == [ECHO, ResponseCode.REQUEST_CODE_NOT_SUPPORTED]
+        assert heard.empty()
+        await dialer.close()
+        server.close()
 
     in_loop(test)
 

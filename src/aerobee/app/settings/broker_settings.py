@@ -348,7 +348,7 @@ def read_settings(
     keys = [*(setting.key for setting in ALL_SETTINGS), *SECOND_NAMES, *IGNORED, *TLS_KEYS]
     highest = _first_names([*given_in_environment(environment, PREFIX, keys), *flags])
     in_tls_file = given_in_tls_file([*in_file, *highest])
-    lowest = _first_names([*defaults, *_nameservers_in(environment), *in_tls_file, *in_file])
+    lowest = _first_names([*defaults, *nameservers_in(environment), *in_tls_file, *in_file])
     # Where the changes are has to be known before they can be read, below the environment.
     first = Reading([*lowest, *highest], prefix=PREFIX, ignored=IGNORED)
     path = first.build(BrokerPaths(), PATH_SETTINGS).changes
@@ -444,7 +444,7 @@ def _first_names(given: Sequence[Given]) -> list[Given]:
     return [one._replace(key=SECOND_NAMES.get(one.key, one.key)) for one in with_our_names(given)]
 
 
-def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:
+def nameservers_in(environment: Mapping[str, str]) -> list[Given]:
     """Read RocketMQ's variable NAMESRV_ADDR, which its clients and brokers both use."""
     text = environment.get("NAMESRV_ADDR", "")
     return [Given("namesrvAddr", text, "environment variable NAMESRV_ADDR")] if text else []

@@ -21,8 +21,8 @@ from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.fast_path import NONE, SOME, FastPath
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
 from aerobee.service.broker.request_table import Reception, RequestTable
-from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.send.send_path import SendPath
+from aerobee.service.proxy.rpc_door import RpcDoor
 from aerobee.service.request import Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)

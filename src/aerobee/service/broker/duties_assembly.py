@@ -13,9 +13,9 @@ from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.messaging_assembly import build_rpc_door
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception
-from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
+from aerobee.service.proxy.rpc_door import RpcDoor
 from aerobee.storage.store import Store
 
 REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates

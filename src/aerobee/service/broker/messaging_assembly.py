@@ -1,111 +1,15 @@
-"""Puts the messaging service of gRPC in front of a broker, by a desk in the same process.
-
-A request is a value and so is its answer, but the row of the request table that serves it is the
-one that serves remoting clients, behind the same gate.
-
-Imports more than 15 modules because it puts the others together.
+"""Puts the messaging service of gRPC in front of a broker, by a desk in the same process
+(`inner_desk`).
 """
 
-from collections.abc import Callable, Mapping
-
-from aerobee.model.group import GroupConfig
-from aerobee.model.route import TopicRoute
-from aerobee.model.topic import TopicConfig
-from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Peer
-from aerobee.protocol.grpc.codes import GrpcCode
-from aerobee.protocol.remoting.declared_header import write_header
-from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_inner_desk import FastInnerDesk
+from aerobee.service.broker.inner_desk import InnerDesk
 from aerobee.service.broker.parts import Parts
-from aerobee.service.broker.request_table import Reception, consumer_of
-from aerobee.service.broker.rpc_door import RpcDoor
-from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Then
+from aerobee.service.broker.request_table import Reception
+from aerobee.service.proxy.entry_points import OwnEntryPoints
 from aerobee.service.proxy.messaging_service import MessagingService
-from aerobee.service.proxy.outcomes import CallRefused
-from aerobee.service.request import InnerRequest, answer_with
-
-
-class InnerDesk:
-    """A `service.proxy.desk.Desk`."""
-
-    def __init__(
-        self,
-        broker_name: str,
-        body_bytes_max: int,
-        parts: Parts,
-        reception: Reception,
-        fast: FastDesk | None,
-    ) -> None:
-        self.fast = fast
-        self.broker_name = broker_name
-        self.body_bytes_max = body_bytes_max
-        self._parts = parts
-        self._reception = reception
-
-    def ask(
-        self,
-        asker: Asker,
-        code: RequestCode,
-        header: object,
-        now: Now,
-        then: Then,
-        *,
-        fields: dict[str, str] | None = None,
-        body: bytes = b"",
-    ) -> Asked:
-        self._parts.pulls.settle()  # a request sees messages that were sent before it
-        command = RemotingCommand(code, ext_fields=fields or {}, body=body)
-        heard = self._parts.watching.times.heard
-        row = self._reception.table[code]
-        request = InnerRequest(asker.channel, command, now, then, heard)
-        if asker.metadata is not None and not self._reception.gate.is_open:
-            if fields is None:
-                command.ext_fields = write_header(header)
-            self._pass_gate(request, asker.metadata)
-        if asker.metadata is not None:
-            group, topic = getattr(header, "consumer_group", ""), getattr(header, "topic", "")
-            consumer = consumer_of(row.lane, group, topic)
-            refusal = self._reception.limited(request, row.lane, consumer)
-            if refusal is not None:
-                raise CallRefused(GrpcCode.TOO_MANY_REQUESTS, refusal.remark)
-        answer_with(lambda request: row.handle(request, header), request)
-        return request
-
-    def withdraw(self, asked: Asked) -> None:
-        self._parts.pops.withdraw(asked)
-
-    def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
-        if asker.metadata is not None and not self._reception.gate.is_open:
-            command = RemotingCommand(code, ext_fields=fields)
-            request = InnerRequest(asker.channel, command, now, lambda answer: None)
-            self._pass_gate(request, asker.metadata)
-
-    def _pass_gate(self, request: InnerRequest, metadata: Mapping[str, str]) -> None:
-        host = self._parts.peers.by_channel[request.channel].host
-        refusal = self._reception.gate.refuse(request, host, CallSignature(metadata))
-        if refusal is not None:
-            raise CallRefused(GrpcCode.UNAUTHORIZED, refusal.remark)
-
-    def find_topic(self, name: str) -> TopicConfig | None:
-        return self._parts.tables.topics.find(name)
-
-    def find_group(self, name: str) -> GroupConfig | None:
-        return self._parts.tables.groups.find(name)
-
-    def find_route(self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]) -> None:
-        self._parts.cluster.routes.find(topic, now, then)
-
-    def opened(self, channel: ChannelId, peer: Peer) -> None:
-        self._parts.peers.opened(channel, peer)
-
-    def closed(self, channel: ChannelId) -> None:
-        self._parts.close_channel(channel)
-        self._parts.peers.closed(channel)
-        self._reception.forget(channel)
+from aerobee.service.proxy.rpc_door import RpcDoor
 
 
 def build_rpc_door(
@@ -116,5 +20,7 @@ def build_rpc_door(
         return None
     fast = FastInnerDesk(parts, reception) if identity.takes_messages else None
     desk = InnerDesk(identity.name, body_bytes_max, parts, reception, fast)
-    messaging = MessagingService(desk, identity.grpc_address, parts.outbox)
+    messaging = MessagingService(
+        desk, OwnEntryPoints(identity.name, identity.grpc_address), parts.outbox
+    )
     return RpcDoor(messaging, reception.gate, reception.limits)

@@ -1,9 +1,11 @@
-"""Checks of calls: names, filters and properties of messages, in the order of RocketMQ's proxy.
+"""Checks of calls: names, filters and properties of messages, in the order of RocketMQ's proxy,
+and the rights of callers.
 
 Each raises CallRefused with the code that clients expect.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aerobee.errors import RemoteProtocolError
@@ -28,7 +30,11 @@ from aerobee.protocol.grpc.resources import (
     Resource,
     SystemProperties,
 )
+from aerobee.service.access.call_signature import CallSignature
+from aerobee.service.access.gate import Gate
+from aerobee.service.proxy.desk import Names
 from aerobee.service.proxy.outcomes import CallRefused
+from aerobee.service.request import InnerRequest
 
 USER_PROPERTIES_MAX = 128
 USER_PROPERTIES_BYTES_MAX = 16_384
@@ -37,6 +43,14 @@ DELAY_MS_MAX = 24 * 3_600_000
 RECOVERY_SECONDS_MAX = 3_600
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def check_rights(gate: Gate, request: InnerRequest, host: str, metadata: Mapping[str, str]) -> None:
+    """Check that the signature in the metadata of a call from `host` is right, and that its user
+    may have the request served."""
+    refusal = gate.refuse(request, host, CallSignature(metadata))
+    if refusal is not None:
+        raise CallRefused(GrpcCode.UNAUTHORIZED, refusal.remark)
 
 
 def topic_in(resource: Resource | None) -> str:
@@ -59,6 +73,13 @@ def group_in(resource: Resource | None) -> str:
     if fault is not None:
         raise CallRefused(GrpcCode.ILLEGAL_CONSUMER_GROUP, fault)
     return name
+
+
+def names_of(topic: Resource | None, group: Resource | None = None) -> Names:
+    """The names of a call that can be looked up: those that are sound."""
+    topics = (topic.name,) if topic is not None and not find_topic_fault(topic.name) else ()
+    groups = (group.name,) if group is not None and not find_group_fault(group.name) else ()
+    return Names(topics, groups)
 
 
 @dataclass(frozen=True, slots=True)

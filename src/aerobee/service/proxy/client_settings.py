@@ -34,6 +34,11 @@ _CUSTOMIZED_MS = (
 _EXPONENTIAL = {"initial": 5_000, "max": 120 * _MINUTE_MS, "multiplier": 2}
 
 
+def attempts_max(group: GroupConfig | None) -> int:
+    """How often a message is handed out to a group."""
+    return 1 + (RETRIES_MAX if group is None else group.retries_max)
+
+
 def producer_settings(said: ClientSettings, body_bytes_max: int) -> ClientSettings:
     topics = said.publishing.topics if said.publishing is not None else []
     backoff = ExponentialBackoff(duration_of(10), duration_of(1_000), 2.0)
@@ -54,7 +59,7 @@ def consumer_settings(said: ClientSettings, group: GroupConfig | None) -> Client
     return ClientSettings(
         client_type=said.client_type,
         access_point=said.access_point,
-        backoff_policy=_retry_policy(policy, group.retries_max if group else RETRIES_MAX),
+        backoff_policy=_retry_policy(policy, attempts_max(group)),
         request_timeout=said.request_timeout or duration_of(REQUEST_TIMEOUT_MS),
         subscription=GrpcSubscription(
             group=subscription.group,
@@ -68,8 +73,7 @@ def consumer_settings(said: ClientSettings, group: GroupConfig | None) -> Client
     )
 
 
-def _retry_policy(policy: Mapping[str, Any], retries_max: int) -> RetryPolicy:
-    attempts = retries_max + 1
+def _retry_policy(policy: Mapping[str, Any], attempts: int) -> RetryPolicy:
     if policy.get("type") == "EXPONENTIAL":
         told = {**_EXPONENTIAL, **_numbers(policy.get("exponentialRetryPolicy"))}
         backoff = ExponentialBackoff(

@@ -1,6 +1,7 @@
-"""Desk: what the messaging service asks of the broker that it stands in front of.
+"""Desk: what the messaging service asks of the broker, or the brokers, that it stands in front of.
 
-The service knows nothing else of a broker: not its rooms, and not whether it is in this process.
+The service knows nothing else of a broker: not its rooms, and not whether it is in this process
+(`service.broker.messaging_assembly`) or reached over the network (`service.gateway`).
 """
 
 from collections.abc import Callable, Mapping
@@ -11,9 +12,11 @@ from aerobee.model.route import TopicRoute
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
+from aerobee.protocol.bodies.heartbeat import Heartbeat
 from aerobee.protocol.bodies.revive_records import CheckpointKey
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import Answer, Request
 
 Then: TypeAlias = Callable[[Answer], None]
@@ -52,11 +55,38 @@ class FastDesk(Protocol):
         when the round of reads is over. False: nothing was done."""
 
 
+class Names(NamedTuple):
+    """The topics and groups whose configuration a call goes by."""
+
+    topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+Learnt: TypeAlias = Callable[[CallRefused | None, Now], None]
+
+
+class Learner(Protocol):
+    """Looks up configurations that are kept elsewhere."""
+
+    def learn(self, names: Names, now: Now, then: Learnt) -> bool:
+        """Whether the desk can be asked about these names now. False: it is asking, and calls
+        `then` once, with the refusal of a call that needs them if they could not be looked up."""
+
+
+class QueuePlace(NamedTuple):
+    """The queue that a message is sent to."""
+
+    broker: str
+    queue_id: int
+    """-1: the next in turn."""
+
+
 class Desk(Protocol):
-    broker_name: str
     body_bytes_max: int
     fast: FastDesk | None
     """None: there is no way but `ask`."""
+    learner: Learner | None
+    """None: topics and groups are known at any time."""
 
     def ask(
         self,
@@ -66,12 +96,14 @@ class Desk(Protocol):
         now: Now,
         then: Then,
         *,
+        broker: str,
         fields: dict[str, str] | None = None,
         body: bytes = b"",
     ) -> Asked:
-        """Serve a request of a client; `then` is called with the answer, once, perhaps at once.
-        `fields` are those of requests whose handler reads them itself. CallRefused: the asker may
-        not ask for it, and nothing was done."""
+        """Have a broker serve a request of a client; `then` is called with the answer, once,
+        perhaps at once. `fields` are those of requests whose handler reads them itself.
+        CallRefused: the asker may not ask for it, or there is no such broker, and nothing was
+        done."""
 
     def withdraw(self, asked: Asked) -> None:
         """Drop a request that waits for messages: `then` is not called any more. One that does not
@@ -79,6 +111,18 @@ class Desk(Protocol):
 
     def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
         """CallRefused: the asker may not ask for this."""
+
+    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
+        """Register a client as a producer and a consumer, until it is gone. CallRefused: as for
+        `ask`."""
+
+    def choose_queue(self, topic: TopicConfig, group: str) -> QueuePlace | None:
+        """The queue for the next message: of a message group, if one is named. None: the topic has
+        no writable queue."""
+
+    def choose_broker(self, topic: str, wanted: str) -> str:
+        """The name of the broker that messages of a topic are received from: the wanted one, if it
+        can be."""
 
     def find_topic(self, name: str) -> TopicConfig | None: ...
 

@@ -13,15 +13,15 @@ import logging
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, EndCall, RpcConnectionId
-from aerobee.ports.service import CloseChannel, Effects, Peer, Reply
+from aerobee.ports.service import CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
 from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
 from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import InPlace, Method, OpenCall
-from aerobee.service.proxy.open_transactions import OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
@@ -41,19 +41,18 @@ REST_MS_MAX = 1_000
 class MessagingService:
     """M1. A call is in `_calls` from its start until it is ended or given up."""
 
-    def __init__(self, desk: Desk, address: Peer, outbox: Effects) -> None:
-        """`address` is where clients reach the service."""
+    def __init__(self, desk: Desk, entry_points: EntryPoints, outbox: Effects) -> None:
+        """`entry_points`: where clients reach the service."""
         self._desk = desk
         self._outbox = outbox
         self._calls: dict[CallId, OpenCall] = {}
         self._now = Now(0, 0)
         self.clients = GrpcClients(desk.opened, self._client_gone)
-        self.transactions = OpenTransactions()
         self._telemetry = TelemetryCalls(desk, self.clients, outbox)
         self._receipts = ReceiptCalls(desk)
         self._receives = ReceiveCalls(desk, self._receipts)
-        self._ends = TransactionCalls(desk, self.transactions)
-        sends = SendCalls(desk, self.transactions, self._telemetry)
+        self._ends = TransactionCalls(desk)
+        sends = SendCalls(desk, self._ends.transactions, self._telemetry)
         self._fast = desk.fast
         self._in_place: dict[str, InPlace] = {
             SERVICE + "SendMessage": SendsInPlace(desk).take,
@@ -62,7 +61,7 @@ class MessagingService:
         self._methods: dict[str, Method] = {
             SERVICE + method.name: method
             for room in (
-                RouteCalls(desk, address),
+                RouteCalls(desk, entry_points),
                 RecallCalls(desk),
                 self._telemetry,
                 sends,
@@ -109,15 +108,42 @@ class MessagingService:
         if call is None:
             return
         request = None
-        method = call.method
         try:
             call.client = self._client_of(call)
-            request = decode(method.request, message)
+            request = decode(call.method.request, message)
+        except CallRefused as refusal:
+            call.method.refuse(call, request, refusal.status, now)
+        except RemoteProtocolError as error:
+            call.end(RpcStatus.INTERNAL, f"Invalid protobuf byte sequence: {error.message}")
+        else:
+            self._learn(call, request, now)
+
+    def _learn(self, call: OpenCall, request: object, now: Now) -> None:
+        """Handle a request, when the names in it are known."""
+        learner = self._desk.learner
+        if learner is None:
+            self._handle(call, request, None, now)
+            return
+
+        def learnt(refusal: CallRefused | None, later: Now) -> None:
+            if call.is_open:
+                # A stream of telemetry is never ended for the state of the cluster.
+                is_refused = refusal is not None and not call.method.is_stream
+                self._handle(call, request, refusal if is_refused else None, later)
+
+        if learner.learn(call.method.names(request), now, learnt):
+            self._handle(call, request, None, now)
+
+    def _handle(
+        self, call: OpenCall, request: object, refusal: CallRefused | None, now: Now
+    ) -> None:
+        method = call.method
+        try:
+            if refusal is not None:
+                raise refusal
             method.handle(call, request, now)
         except CallRefused as refusal:
             method.refuse(call, request, refusal.status, now)
-        except RemoteProtocolError as error:
-            call.end(RpcStatus.INTERNAL, f"Invalid protobuf byte sequence: {error.message}")
         except AerobeeError as error:
             method.refuse(call, request, _failed(str(error)).status, now)
         except Exception as error:
@@ -185,10 +211,14 @@ class MessagingService:
             elif isinstance(effect, CloseChannel):
                 self.clients.drop(client, self._now)
             elif isinstance(effect, Reply):
-                command = self._ends.check_back(effect.command)
-                if command is not None:
-                    self._telemetry.command(client, command)
+                self.tell(effect)
         return kept
+
+    def tell(self, request: Reply, broker: str = "") -> bool:
+        """Pass a broker's own request on to the client of its channel; False: it cannot be told."""
+        client = self.clients.of_channel(request.channel)
+        told = None if client is None else self._ends.check_back(request.command, broker)
+        return client is not None and told is not None and self._telemetry.command(client, told)
 
     def _client_gone(self, client: GrpcClient, now: Now) -> None:
         self._receives.client_gone(client, now)

@@ -12,7 +12,7 @@ from aerobee.ports.service import Effects
 from aerobee.protocol.grpc.codes import RpcStatus
 from aerobee.protocol.grpc.resources import Status
 from aerobee.protocol.grpc.wire import encode
-from aerobee.service.proxy.desk import Asker, FastDesk
+from aerobee.service.proxy.desk import Asker, FastDesk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient
 
 
@@ -92,6 +92,10 @@ InPlace: TypeAlias = Callable[[FastDesk, GrpcClient, CallId, bytes, Now], bytes 
 """Takes a call of a client in place (`ports.rpc.RpcService.take_call`)."""
 
 
+def no_names(request: object) -> Names:
+    return Names()
+
+
 class Method(NamedTuple):
     """A method of the messaging service."""
 
@@ -101,6 +105,8 @@ class Method(NamedTuple):
     """Raises CallRefused before anything is answered."""
     refuse: Callable[[OpenCall, Any, Status, Now], None]
     """Answers a call that was refused; the request may be None."""
+    names: Callable[[Any], Names] = no_names
+    """The names that must be known before it can be handled."""
     is_stream: bool = False
     """Whether the client sends many messages."""
 

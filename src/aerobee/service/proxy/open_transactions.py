@@ -15,6 +15,7 @@ HALVES_MAX = 100_000
 class HalfPlace(NamedTuple):
     """The place of a half message."""
 
+    broker: str
     log_offset: int
     queue_offset: int
     decided: int = 0

@@ -3,14 +3,16 @@
 The broker's own handler does it; here the topic's type is checked, as RocketMQ's proxy does.
 """
 
+from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_type import MessageType
 from aerobee.ports.clock import Now
 from aerobee.protocol.grpc.calls import RecallMessageRequest, RecallMessageResponse
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.headers.recalling import RecallHeader
+from aerobee.protocol.message.recall_handle import decode_recall_handle
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.proxy.call_checks import check_type, topic_in
-from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.call_checks import check_type, names_of, topic_in
+from aerobee.service.proxy.desk import Desk, Names
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.outcomes import CallRefused, status_of
 from aerobee.service.request import Answer
@@ -22,7 +24,7 @@ class RecallCalls:
 
     def methods(self) -> list[Method]:
         refuse = answering(RecallMessageResponse)
-        return [Method("RecallMessage", RecallMessageRequest, self._recall, refuse)]
+        return [Method("RecallMessage", RecallMessageRequest, self._recall, refuse, _names)]
 
     def _recall(self, call: OpenCall, request: RecallMessageRequest, now: Now) -> None:
         topic = topic_in(request.topic)
@@ -35,5 +37,13 @@ class RecallCalls:
             message_id = (answer.fields or {}).get("msgId", "")
             call.answer(RecallMessageResponse(status_of(answer), message_id))
 
+        try:
+            broker = decode_recall_handle(request.recall_handle).broker_name
+        except RemoteProtocolError:
+            broker = ""  # the broker that is asked says what is wrong with it
         header = RecallHeader(topic, request.recall_handle, producer_group=topic)
-        self._desk.ask(call.asker, RequestCode.RECALL_MESSAGE, header, now, recalled)
+        self._desk.ask(call.asker, RequestCode.RECALL_MESSAGE, header, now, recalled, broker=broker)
+
+
+def _names(request: RecallMessageRequest) -> Names:
+    return names_of(request.topic)

@@ -9,6 +9,8 @@ refusal the old one: clients keep what they are told.
 Imports more than 15 modules because three calls and the renewals of all receipts are here.
 """
 
+from typing import Any
+
 from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.protocol.consume.pop_receipt import (
@@ -38,8 +40,8 @@ from aerobee.protocol.headers.sending_back import SendBackHeader
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.call_checks import group_in, topic_in
-from aerobee.service.proxy.desk import Asker, Desk, Then
+from aerobee.service.proxy.call_checks import group_in, names_of, topic_in
+from aerobee.service.proxy.desk import Asker, Desk, Names, Then
 from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.outcomes import CallRefused, common_status, status_of
@@ -79,19 +81,30 @@ class ReceiptCalls:
         self.renewals = Renewals(self._renew_now)
 
     def methods(self) -> list[Method]:
+        def names(request: Any) -> Names:
+            return names_of(request.topic)
+
         return [
-            Method("AckMessage", AckMessageRequest, self._ack, answering(AckMessageResponse)),
+            Method(
+                "AckMessage",
+                AckMessageRequest,
+                self._ack,
+                answering(AckMessageResponse),
+                names,
+            ),
             Method(
                 "ChangeInvisibleDuration",
                 ChangeInvisibleDurationRequest,
                 self._change,
                 _refuse_change,
+                names,
             ),
             Method(
                 "ForwardMessageToDeadLetterQueue",
                 ForwardToDeadLettersRequest,
                 self._forward,
                 answering(StatusResponse),
+                names,
             ),
         ]
 
@@ -138,7 +151,8 @@ class ReceiptCalls:
             encode_pop_receipt(receipt),
             receipt.queue_offset,
         )
-        self._desk.ask(asker, RequestCode.ACK_MESSAGE, header, now, then)
+        broker = receipt.broker_name
+        self._desk.ask(asker, RequestCode.ACK_MESSAGE, header, now, then, broker=broker)
 
     # Changing.
 
@@ -207,7 +221,8 @@ class ReceiptCalls:
             invisible_ms,
             suspend,
         )
-        self._desk.ask(asker, RequestCode.CHANGE_MESSAGE_INVISIBLETIME, header, now, then)
+        code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
+        self._desk.ask(asker, code, header, now, then, broker=receipt.broker_name)
 
     # Dead letters.
 
@@ -221,24 +236,48 @@ class ReceiptCalls:
                 GrpcCode.INVALID_RECEIPT_HANDLE, "the receipt handle has no commit log offset"
             )
 
-        def stored(answer: Answer) -> None:
+        def buried(answer: Answer) -> None:
             call.answer(StatusResponse(status_of(answer)))
+
+        self._ask_burial(call.asker, (group, topic), request.message_id, handle, now, buried)
+        self.renewals.take(key)
+
+    def bury(
+        self, client: GrpcClient, group: str, topic: str, message_id: str, handle: str, now: Now
+    ) -> None:
+        """Make a message a dead letter that was tried too often: brokers of Apache's leave that to
+        the proxy."""
+        asker, place = Asker(client.channel), (group, topic)
+        self._ask_burial(asker, place, message_id, ReceiptHandle(handle), now, _nobody_waits)
+
+    def _ask_burial(
+        self,
+        asker: Asker,
+        place: tuple[str, str],
+        message_id: str,
+        handle: ReceiptHandle,
+        now: Now,
+        then: Then,
+    ) -> None:
+        """`place` is the group and the topic."""
+        group, topic = place
+
+        def stored(answer: Answer) -> None:
+            then(answer)
             if answer.code is ResponseCode.SUCCESS:
-                self._ask_ack(
-                    Asker(call.client.channel), group, topic, handle.receipt, now, _nobody_waits
-                )
+                own = Asker(asker.channel)
+                self._ask_ack(own, group, topic, handle.receipt, now, _nobody_waits)
 
         header = SendBackHeader(
-            handle.log_offset,
+            handle.log_offset or 0,
             group,
             delay_level=-1,
-            origin_message_id=request.message_id,
+            origin_message_id=message_id,
             origin_topic=topic,
             max_reconsume_times=0,
         )
-        code = RequestCode.CONSUMER_SEND_MSG_BACK
-        self._desk.ask(call.asker, code, header, now, stored)
-        self.renewals.take(key)
+        code, broker = RequestCode.CONSUMER_SEND_MSG_BACK, handle.receipt.broker_name
+        self._desk.ask(asker, code, header, now, stored, broker=broker)
 
     # Renewing.
 

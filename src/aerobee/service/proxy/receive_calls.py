@@ -3,8 +3,8 @@
     status │ message … │ delivery timestamp        then the end of the stream
 
 A message whose tag is not one of the filter's, though it has the same hash, is acknowledged and not
-handed out. If the client has given up meanwhile, what was popped for it is visible again after a
-second, as if it had not been tried.
+handed out; one that was tried too often is made a dead letter. If the client has given up
+meanwhile, what was popped for it is visible again after a second, as if it had not been tried.
 
 Imports more than 15 modules because a receive touches filters, receipts, messages and settings.
 """
@@ -22,13 +22,20 @@ from aerobee.protocol.grpc.resources import GrpcMessage, Status, timestamp_of
 from aerobee.protocol.headers.popping import ANY_QUEUE, PopHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.call_checks import MessageFilter, filter_in, group_in, topic_in
+from aerobee.service.proxy.call_checks import (
+    MessageFilter,
+    filter_in,
+    group_in,
+    names_of,
+    topic_in,
+)
 from aerobee.service.proxy.client_settings import (
     POLL_MS_MAX,
     RECEIVE_BATCH_MAX,
     REQUEST_TIMEOUT_MS,
+    attempts_max,
 )
-from aerobee.service.proxy.desk import Asked, Desk
+from aerobee.service.proxy.desk import Asked, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused, status_of
@@ -56,14 +63,26 @@ _NOTHING_FITS = Status(GrpcCode.MESSAGE_NOT_FOUND, "no match message")
 class _Wanted:
     """A receive that passed its checks."""
 
-    __slots__ = ("filter", "group", "invisible_ms", "is_orderly", "is_renewed", "topic")
+    __slots__ = (
+        "attempts_max",
+        "broker",
+        "filter",
+        "group",
+        "invisible_ms",
+        "is_orderly",
+        "is_renewed",
+        "topic",
+    )
 
     def __init__(self, request: ReceiveMessageRequest, desk: Desk) -> None:
         queue = request.message_queue
         self.topic = topic_in(None if queue is None else queue.topic)
         self.group = group_in(request.group)
+        asked = "" if queue is None or queue.broker is None else queue.broker.name
+        self.broker = desk.choose_broker(self.topic, asked)
         config = desk.find_group(self.group)
         self.is_orderly = config is not None and config.is_orderly
+        self.attempts_max = attempts_max(config)
         self.is_renewed = request.auto_renew
         self.filter: MessageFilter = filter_in(request.filter_expression)
         self.invisible_ms = INVISIBLE_MS
@@ -89,7 +108,7 @@ class ReceiveCalls:
         self._held: dict[ChannelId, dict[OpenCall, Asked]] = {}
 
     def methods(self) -> list[Method]:
-        return [Method("ReceiveMessage", ReceiveMessageRequest, self._receive, _refuse)]
+        return [Method("ReceiveMessage", ReceiveMessageRequest, self._receive, _refuse, _names)]
 
     def on_tick(self, now: Now) -> None:
         self._now = now
@@ -116,7 +135,8 @@ class ReceiveCalls:
             self._take_held(call)
             self._answer(call, wanted, answer)
 
-        asked = self._desk.ask(call.asker, RequestCode.POP_MESSAGE, header, now, popped)
+        code, broker = RequestCode.POP_MESSAGE, wanted.broker
+        asked = self._desk.ask(call.asker, code, header, now, popped, broker=broker)
         if call.is_open:
             self._held.setdefault(call.client.channel, {})[call] = asked
 
@@ -148,12 +168,12 @@ class ReceiveCalls:
             _finish(call, _NOTHING_NEW if is_empty else status_of(answer), now)
             return
         if call.is_open and not wanted.is_orderly:
-            records = self._records.read(answer, self._desk.broker_name, wanted.topic)
+            records = self._records.read(answer, wanted.broker, wanted.topic)
             if records is not None:
                 self._hand_out(call, wanted, records, now)
                 return
         try:
-            found = popped_messages(answer, self._desk.broker_name)
+            found = popped_messages(answer, wanted.broker)
         except ProtocolError as error:
             _finish(call, Status(GrpcCode.INTERNAL_SERVER_ERROR, str(error)), now)
             return
@@ -164,6 +184,9 @@ class ReceiveCalls:
                 self._receipts.give_back(call.client, wanted.group, wanted.topic, handle, now)
             elif wanted.filter.tags is not None and message.tag not in wanted.filter.tags:
                 self._receipts.drop(call.client, wanted.group, wanted.topic, handle, now)
+            elif attempt > wanted.attempts_max and not wanted.is_orderly:
+                said = (wanted.group, wanted.topic, message.message_id, handle)
+                self._receipts.bury(call.client, *said, now)
             else:
                 handed.append(delivered_message(message, wanted.topic, attempt, handle))
                 if wanted.is_renewed:
@@ -191,6 +214,11 @@ class ReceiveCalls:
             call.answer_all(found_responses(responses, now.wall_ms))
         else:
             _finish(call, _NOTHING_FITS, now)
+
+
+def _names(request: ReceiveMessageRequest) -> Names:
+    queue = request.message_queue
+    return names_of(None if queue is None else queue.topic, request.group)
 
 
 def _poll_ms(call: OpenCall, request: ReceiveMessageRequest, now: Now) -> int:

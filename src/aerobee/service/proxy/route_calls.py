@@ -1,20 +1,16 @@
 """QueryRoute and QueryAssignment: the queues of a topic, and where a consumer receives from.
 
-The route is what name servers know, with this broker's own topic as its table has it: a topic that
-was just created is found at once. The queues that can be read and written have the first numbers,
-because one client uses queue 0 alone. Clients talk to the endpoints of the answer only; those of
-other brokers are the hosts that they registered, with the port of this one.
+The queues that can be read and written have the first numbers, because one client uses queue 0
+alone. Clients talk to the endpoints of the answer only (`entry_points`).
 """
 
-import ipaddress
 from collections.abc import Iterator
 
 from aerobee.model.flags import is_readable, is_writable
 from aerobee.model.message_type import MessageType
-from aerobee.model.route import MASTER_ID, BrokerData, QueueData, TopicRoute
+from aerobee.model.route import MASTER_ID, QueueData, TopicRoute
 from aerobee.model.topic import MESSAGE_TYPE
 from aerobee.ports.clock import Now
-from aerobee.ports.service import Peer
 from aerobee.protocol.grpc.calls import (
     QueryAssignmentRequest,
     QueryAssignmentResponse,
@@ -22,14 +18,12 @@ from aerobee.protocol.grpc.calls import (
     QueryRouteResponse,
 )
 from aerobee.protocol.grpc.codes import (
-    AddressScheme,
     GrpcCode,
     GrpcMessageType,
     QueuePermission,
 )
 from aerobee.protocol.grpc.message_mapping import GRPC_TYPES
 from aerobee.protocol.grpc.resources import (
-    Address,
     Assignment,
     BrokerEntry,
     Endpoints,
@@ -38,8 +32,9 @@ from aerobee.protocol.grpc.resources import (
     Status,
 )
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.proxy.call_checks import group_in, topic_in
+from aerobee.service.proxy.call_checks import group_in, names_of, topic_in
 from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.outcomes import OK_STATUS
 
@@ -47,21 +42,25 @@ ANY_QUEUE = -1
 
 
 class RouteCalls:
-    def __init__(self, desk: Desk, address: Peer) -> None:
-        """`address` is where clients of gRPC reach this broker."""
+    def __init__(self, desk: Desk, entry_points: EntryPoints) -> None:
         self._desk = desk
-        self._address = address
+        self._entry_points = entry_points
 
     def methods(self) -> list[Method]:
         return [
             Method(
-                "QueryRoute", QueryRouteRequest, self._query_route, answering(QueryRouteResponse)
+                "QueryRoute",
+                QueryRouteRequest,
+                self._query_route,
+                answering(QueryRouteResponse),
+                lambda request: names_of(request.topic),
             ),
             Method(
                 "QueryAssignment",
                 QueryAssignmentRequest,
                 self._query_assignment,
                 answering(QueryAssignmentResponse),
+                lambda request: names_of(request.topic, request.group),
             ),
         ]
 
@@ -70,15 +69,14 @@ class RouteCalls:
         self._desk.check(call.asker, RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, now)
 
         def answer(route: TopicRoute | None) -> None:
-            found = self._with_own(topic, route)
-            if not found.queues:
+            if route is None or not route.queues:
                 call.answer(QueryRouteResponse(_no_topic(topic)))
                 return
             types = self._types(topic)
             assert request.topic is not None
             queues = [
                 QueueEntry(request.topic, number, permission, broker, types)
-                for data, entry in self._brokers(found)
+                for data, entry in self._brokers(route, request.endpoints)
                 for broker in entry
                 for number, permission in enumerate(_permissions(data))
             ]
@@ -94,12 +92,12 @@ class RouteCalls:
         is_orderly = config is not None and config.is_orderly
 
         def answer(route: TopicRoute | None) -> None:
-            found = self._with_own(topic, route)
-            if not found.queues:
+            if route is None or not route.queues:
                 call.answer(QueryAssignmentResponse(_no_topic(topic)))
                 return
+            brokers = self._brokers(route, request.endpoints)
             assert request.topic is not None
-            assignments = list(self._assignments(found, request.topic, is_orderly))
+            assignments = list(_assignments(brokers, request.topic, is_orderly))
             if assignments:
                 call.answer(QueryAssignmentResponse(OK_STATUS, assignments))
             else:
@@ -108,36 +106,11 @@ class RouteCalls:
 
         self._desk.find_route(topic, now, answer)
 
-    def _assignments(
-        self, route: TopicRoute, topic: Resource, is_orderly: bool
-    ) -> Iterator[Assignment]:
-        for data, entries in self._brokers(route):
-            masters = [broker for broker in entries if broker.id == MASTER_ID]
-            if not is_readable(data.permission) or not masters:
-                continue
-            permission = _permission(data.permission)
-            for number in range(data.read_queues) if is_orderly else (ANY_QUEUE,):
-                yield Assignment(QueueEntry(topic, number, permission, masters[0]))
-
-    def _with_own(self, topic: str, route: TopicRoute | None) -> TopicRoute:
-        """The route with this broker's queues as its own table has them."""
-        queues = list(route.queues) if route is not None else []
-        brokers = list(route.brokers) if route is not None else []
-        name = self._desk.broker_name
-        own = self._desk.find_topic(topic)
-        if own is not None:
-            queues = [data for data in queues if data.broker_name != name]
-            queues.append(
-                QueueData(name, own.read_queues, own.write_queues, own.permission, own.sys_flag)
-            )
-            if all(broker.name != name for broker in brokers):
-                brokers.append(BrokerData("", name, {MASTER_ID: str(self._address)}))
-        return TopicRoute(
-            tuple(sorted(queues)), tuple(sorted(brokers, key=lambda broker: broker.name))
-        )
-
-    def _brokers(self, route: TopicRoute) -> Iterator[tuple[QueueData, list[BrokerEntry]]]:
-        """The queues of each broker name, with its brokers."""
+    def _brokers(
+        self, route: TopicRoute, asked: Endpoints | None
+    ) -> Iterator[tuple[QueueData, list[BrokerEntry]]]:
+        """The queues of each broker name, with its brokers; `asked`: the endpoints that the client
+        was told to use."""
         by_name = {broker.name: broker for broker in route.brokers}
         for data in route.queues:
             broker = by_name.get(data.broker_name)
@@ -145,16 +118,12 @@ class RouteCalls:
                 yield (
                     data,
                     [
-                        BrokerEntry(broker.name, number, self._endpoints(broker, number))
+                        BrokerEntry(
+                            broker.name, number, self._entry_points.of(broker, number, asked)
+                        )
                         for number in sorted(broker.addresses)
                     ],
                 )
-
-    def _endpoints(self, broker: BrokerData, number: int) -> Endpoints:
-        host = broker.addresses[number].rpartition(":")[0].strip("[]")
-        if broker.name == self._desk.broker_name and number == MASTER_ID:
-            host = self._address.host
-        return Endpoints(_scheme(host), [Address(host, self._address.port)])
 
     def _types(self, topic: str) -> list[int]:
         config = self._desk.find_topic(topic)
@@ -172,6 +141,18 @@ def accepted_types(attribute: str | None) -> list[int]:
         return [GRPC_TYPES[one] for one in types]
     found = [GRPC_TYPES[one] for one in GRPC_TYPES if one.value == attribute]
     return [*found] or [GrpcMessageType.UNSPECIFIED]
+
+
+def _assignments(
+    brokers: Iterator[tuple[QueueData, list[BrokerEntry]]], topic: Resource, is_orderly: bool
+) -> Iterator[Assignment]:
+    for data, entries in brokers:
+        masters = [broker for broker in entries if broker.id == MASTER_ID]
+        if not is_readable(data.permission) or not masters:
+            continue
+        permission = _permission(data.permission)
+        for number in range(data.read_queues) if is_orderly else (ANY_QUEUE,):
+            yield Assignment(QueueEntry(topic, number, permission, masters[0]))
 
 
 def _permissions(data: QueueData) -> list[QueuePermission]:
@@ -195,14 +176,6 @@ def _permission(permission: int) -> QueuePermission:
     if is_readable(permission):
         return QueuePermission.READ_WRITE if is_writable(permission) else QueuePermission.READ
     return QueuePermission.WRITE if is_writable(permission) else QueuePermission.NONE
-
-
-def _scheme(host: str) -> AddressScheme:
-    try:
-        version = ipaddress.ip_address(host).version
-    except ValueError:
-        return AddressScheme.DOMAIN_NAME
-    return AddressScheme.IPV4 if version == 4 else AddressScheme.IPV6
 
 
 def _no_topic(topic: str) -> Status:

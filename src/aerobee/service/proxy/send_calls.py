@@ -7,7 +7,10 @@ answer has an entry for each message.
 Imports more than 15 modules because every kind of message comes by here.
 """
 
-from aerobee.model.flags import is_writable
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aerobee.errors import LocalProtocolError
 from aerobee.model.message_id import parse_offset_message_id
 from aerobee.model.message_type import MessageType, type_of
 from aerobee.model.properties import UNIQUE_KEY
@@ -20,15 +23,21 @@ from aerobee.protocol.grpc.calls import (
 )
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.grpc.message_mapping import stored_properties
-from aerobee.protocol.grpc.resources import GrpcMessage
+from aerobee.protocol.grpc.resources import GrpcMessage, SystemProperties
+from aerobee.protocol.grpc.sent_fields import sent_fields
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.proxy.call_checks import check_message, check_type, topic_in, unpack_body
-from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.call_checks import (
+    check_message,
+    check_type,
+    names_of,
+    topic_in,
+    unpack_body,
+)
+from aerobee.service.proxy.desk import Desk, Names, QueuePlace
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.open_transactions import HalfPlace, OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused, common_status, status_of
-from aerobee.service.proxy.sent_fields import sent_fields
 from aerobee.service.proxy.telemetry_calls import TelemetryCalls
 from aerobee.service.request import Answer
 
@@ -46,7 +55,13 @@ class SendCalls:
 
     def methods(self) -> list[Method]:
         return [
-            Method("SendMessage", SendMessageRequest, self._send, answering(SendMessageResponse)),
+            Method(
+                "SendMessage",
+                SendMessageRequest,
+                self._send,
+                answering(SendMessageResponse),
+                _names,
+            ),
         ]
 
     def _send(self, call: OpenCall, request: SendMessageRequest, now: Now) -> None:
@@ -68,48 +83,71 @@ class SendCalls:
             raise CallRefused(
                 GrpcCode.TOPIC_NOT_FOUND, f"the topic {topic} does not exist: create it first"
             )
-        if not is_writable(config.permission) or config.write_queues <= 0:
-            raise CallRefused(GrpcCode.FORBIDDEN, f"no writable queue of the topic {topic}")
+        places = [self._place_of(message, config) for message in messages]
         answers = _SendAnswers(call, len(messages))
         peer = str(call.client.peer)
         drafts = [stored_properties(message, topic, peer) for message in messages]
         for properties in drafts:
             check_type(config, type_of(properties))
-        for index, (message, properties) in enumerate(zip(messages, drafts, strict=True)):
-            self._put(call, config, message, properties, answers, index, now)
+        for index, message in enumerate(messages):
+            stored = answers.adding(index)
+            self._put(call, _Draft(message, topic, drafts[index], places[index]), stored, now)
+
+    def _place_of(self, message: GrpcMessage, config: TopicConfig) -> QueuePlace:
+        system = message.system_properties or SystemProperties()
+        place = self._desk.choose_queue(config, system.message_group or "")
+        if place is None:
+            raise CallRefused(GrpcCode.FORBIDDEN, f"no writable queue of the topic {config.name}")
+        return place
 
     def _put(
-        self,
-        call: OpenCall,
-        config: TopicConfig,
-        message: GrpcMessage,
-        properties: dict[str, str],
-        answers: "_SendAnswers",
-        index: int,
-        now: Now,
+        self, call: OpenCall, draft: "_Draft", done: Callable[[SendResultEntry], None], now: Now
     ) -> None:
-        topic = config.name
+        message, topic, properties, place = draft
         is_half = type_of(properties) is MessageType.TRANSACTION
         if is_half:
             # Clients announce topics late: it is asked about this one from now on.
             self._telemetry.register_producer(call, topic, now)
-        fields = sent_fields(message, config, properties, now)
+        try:
+            fields = sent_fields(message, topic, place.queue_id, properties, now.wall_ms)
+        except LocalProtocolError as error:
+            raise CallRefused(GrpcCode.MESSAGE_PROPERTIES_TOO_LARGE, error.message) from None
 
         def stored(answer: Answer) -> None:
             entry = _entry_of(answer, properties[UNIQUE_KEY])
             if is_half and entry.transaction_id:
-                self._note_half(topic, answer)
-            answers.add(index, entry)
+                self._note_half(place.broker, topic, answer)
+            done(entry)
 
-        code = RequestCode.SEND_MESSAGE_V2
-        self._desk.ask(call.asker, code, NoHeader(), now, stored, fields=fields, body=message.body)
-
-    def _note_half(self, topic: str, answer: Answer) -> None:
-        fields = answer.fields or {}
-        place = HalfPlace(
-            parse_offset_message_id(fields["msgId"]).log_offset, int(fields["queueOffset"])
+        self._desk.ask(
+            call.asker,
+            RequestCode.SEND_MESSAGE_V2,
+            NoHeader(),
+            now,
+            stored,
+            broker=place.broker,
+            fields=fields,
+            body=message.body,
         )
+
+    def _note_half(self, broker: str, topic: str, answer: Answer) -> None:
+        fields = answer.fields or {}
+        log_offset = parse_offset_message_id(fields["msgId"]).log_offset
+        place = HalfPlace(broker, log_offset, int(fields["queueOffset"]))
         self._transactions.add(topic, fields["transactionId"], place)
+
+
+class _Draft(NamedTuple):
+    """A message on its way to its queue."""
+
+    message: GrpcMessage
+    topic: str
+    properties: dict[str, str]
+    place: QueuePlace
+
+
+def _names(request: SendMessageRequest) -> Names:
+    return names_of(request.messages[0].topic if request.messages else None)
 
 
 class _SendAnswers:
@@ -119,6 +157,9 @@ class _SendAnswers:
         self._call = call
         self._entries: list[SendResultEntry | None] = [None] * count
         self._left = count
+
+    def adding(self, index: int) -> Callable[[SendResultEntry], None]:
+        return lambda entry: self.add(index, entry)
 
     def add(self, index: int, entry: SendResultEntry) -> None:
         self._entries[index] = entry

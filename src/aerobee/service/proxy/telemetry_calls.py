@@ -13,7 +13,7 @@ from aerobee.model.subscription import ConsumeType, Subscription
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallWrite
 from aerobee.ports.service import Effects
-from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
+from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.grpc.calls import (
     HeartbeatRequest,
@@ -24,12 +24,11 @@ from aerobee.protocol.grpc.calls import (
 from aerobee.protocol.grpc.codes import ClientType, GrpcCode, RpcStatus
 from aerobee.protocol.grpc.resources import ClientSettings, Status
 from aerobee.protocol.grpc.wire import encode
-from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.call_checks import filter_in, group_in, topic_in
+from aerobee.service.proxy.call_checks import filter_in, group_in, names_of, topic_in
 from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
-from aerobee.service.proxy.desk import Asker, Desk
+from aerobee.service.proxy.desk import Asker, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused
@@ -56,7 +55,14 @@ class TelemetryCalls:
 
     def methods(self) -> list[Method]:
         return [
-            Method("Telemetry", TelemetryCommand, self._take, _end_telemetry, is_stream=True),
+            Method(
+                "Telemetry",
+                TelemetryCommand,
+                self._take,
+                _end_telemetry,
+                _names,
+                is_stream=True,
+            ),
             Method("Heartbeat", HeartbeatRequest, self._beat, answering(StatusResponse)),
             Method(
                 "NotifyClientTermination",
@@ -153,9 +159,7 @@ class TelemetryCalls:
                     extra={"client": client.id},
                 )
 
-        body = encode_heartbeat(heartbeat)
-        code = RequestCode.HEART_BEAT
-        self._desk.ask(asker, code, NoHeader(), now, beaten, body=body)
+        self._desk.register(asker, heartbeat, now, beaten)
 
     def _consumer_beat(self, settings: ClientSettings, now: Now) -> ConsumerBeat:
         assert settings.subscription is not None
@@ -193,6 +197,12 @@ class TelemetryCalls:
         self._desk.check(call.asker, RequestCode.UNREGISTER_CLIENT, leaving, now)
         call.answer(StatusResponse(OK_STATUS))
         self._clients.drop(call.client, now)
+
+
+def _names(command: TelemetryCommand) -> Names:
+    subscription = None if command.settings is None else command.settings.subscription
+    group = None if subscription is None else subscription.group
+    return names_of(None, group)
 
 
 def _end_telemetry(

@@ -10,6 +10,7 @@ of the protocol.
 
 from aerobee.errors import ProtocolError
 from aerobee.model.flags import TransactionType
+from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.grpc.calls import (
     EndTransactionRequest,
@@ -36,9 +37,9 @@ _ENDS = {COMMIT: TransactionType.COMMIT, ROLLBACK: TransactionType.ROLLBACK}
 
 
 class TransactionCalls:
-    def __init__(self, desk: Desk, transactions: OpenTransactions) -> None:
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._transactions = transactions
+        self.transactions = OpenTransactions()
 
     def methods(self) -> list[Method]:
         return [
@@ -49,7 +50,7 @@ class TransactionCalls:
         topic, transaction_id = topic_in(request.topic), request.transaction_id
         if not transaction_id.strip():
             raise CallRefused(GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be blank")
-        place = self._transactions.find(topic, transaction_id)
+        place = self.transactions.find(topic, transaction_id)
         if place is None:
             raise CallRefused(
                 GrpcCode.INTERNAL_SERVER_ERROR,
@@ -63,7 +64,7 @@ class TransactionCalls:
 
         def ended(answer: Answer) -> None:
             if answer.code is ResponseCode.SUCCESS:
-                self._transactions.end(topic, transaction_id, request.resolution)
+                self.transactions.end(topic, transaction_id, request.resolution)
             call.answer(StatusResponse(status_of(answer)))
 
         header = EndTransactionHeader(
@@ -76,20 +77,39 @@ class TransactionCalls:
             transaction_id=transaction_id,
             topic=topic,
         )
-        self._desk.ask(call.asker, RequestCode.END_TRANSACTION, header, now, ended)
+        code = RequestCode.END_TRANSACTION
+        self._desk.ask(call.asker, code, header, now, ended, broker=place.broker)
 
-    def check_back(self, command: RemotingCommand) -> TelemetryCommand | None:
-        """The command to a client for a check of the broker; None: it is no check, or not
+    def check_back(self, command: RemotingCommand, broker: str) -> TelemetryCommand | None:
+        """The command to a client for a check of a broker; None: it is no check, or not
         readable."""
         if command.code != RequestCode.CHECK_TRANSACTION_STATE:
             return None
         try:
             header = read_header(CheckTransactionHeader, command.ext_fields)
-            message = client_messages(bytes(command.body))[0]
-        except (ProtocolError, IndexError):
+        except ProtocolError:
             return None
-        place = HalfPlace(header.commit_log_offset, header.tran_state_table_offset)
-        self._transactions.add(message.topic, header.transaction_id, place)
+        message = _checked(command)
+        if message is None:
+            return None
+        place = HalfPlace(broker, header.commit_log_offset, header.tran_state_table_offset)
+        self.transactions.add(message.topic, header.transaction_id, place)
         shown = delivered_message(message, message.topic, message.reconsume_times + 1, "")
         recovery = RecoverOrphanedTransactionCommand(shown, header.transaction_id)
         return TelemetryCommand(status=OK_STATUS, recover_orphaned_transaction_command=recovery)
+
+
+def checked_topic(command: RemotingCommand) -> str | None:
+    """The topic of the transaction that a broker asks about; None: it asks about none, or what it
+    says cannot be read."""
+    if command.code != RequestCode.CHECK_TRANSACTION_STATE:
+        return None
+    message = _checked(command)
+    return None if message is None else message.topic
+
+
+def _checked(command: RemotingCommand) -> StoredMessage | None:
+    try:
+        return client_messages(bytes(command.body))[0]
+    except (ProtocolError, IndexError):
+        return None

@@ -3,8 +3,8 @@ import pytest
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.grpc.calls import SendMessageRequest
 from aerobee.protocol.grpc.codes import GrpcCode, GrpcMessageType
+from aerobee.protocol.grpc.group_queues import queue_of_group
 from aerobee.protocol.grpc.resources import GrpcMessage, Timestamp
-from aerobee.service.proxy.group_queues import queue_of_group
 from tests.grpc_kit import GrpcKit, message, typed
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from aerobee.model.broker_role import Stage
 from aerobee.ports.service import Effects
 from aerobee.service.broker.cluster.registration import Mappings, Registration, TopicTable
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import LiveConfig
+from aerobee.service.topic_routes import TopicRoutes
 
 
 class ClusterAssembly:

@@ -31,11 +31,11 @@ from aerobee.protocol.headers.popping import ANY_QUEUE
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.clients.consumers import Consumers
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.membership.request_modes import RequestModes
 from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
+from aerobee.service.topic_routes import TopicRoutes
 
 BY_CIRCLE = "AVG_BY_CIRCLE"
 

@@ -8,7 +8,6 @@ from collections import deque
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.popping import ANY_QUEUE
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.log_access.cold_reads import ColdReads
 from aerobee.service.broker.log_access.message_writer import MessageWriter
@@ -25,6 +24,7 @@ from aerobee.service.broker.pop.take.pop_handlers import PopHandlers
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.service.live_config import LiveConfig
+from aerobee.service.topic_routes import TopicRoutes
 
 REST_MS_MAX = 200
 

@@ -13,9 +13,9 @@ from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode, find_response_code
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.static_topic.translation import Ask
 from aerobee.service.request import Answer
+from aerobee.service.topic_routes import TopicRoutes
 
 TIMEOUT_MS = 3_000
 WAITING_MAX = 10_000

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.topics import Topics
@@ -15,6 +14,7 @@ from aerobee.service.broker.static_topic.expired_parts import ExpiredParts
 from aerobee.service.broker.static_topic.forwarding import Forwarding
 from aerobee.service.broker.static_topic.logical_rows import LogicalRows
 from aerobee.service.broker.static_topic.static_topic_handlers import Announce, StaticTopicHandlers
+from aerobee.service.topic_routes import TopicRoutes
 
 
 class StaticTopicAssembly:

@@ -8,10 +8,10 @@ from aerobee.protocol.headers.offsets import QueueHeader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.static_topic.forwarding import WAITING_MAX, Forwarding
 from aerobee.service.broker.static_topic.translation import Ask
 from aerobee.service.request import Answer
+from aerobee.service.topic_routes import TopicRoutes
 
 ASK = Ask("broker-b", RequestCode.GET_MIN_OFFSET, QueueHeader("T", 3))
 ROUTE = TopicRoute(

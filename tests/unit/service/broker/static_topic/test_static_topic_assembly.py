@@ -1,9 +1,9 @@
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.static_topic.logical_rows import SENDS, TRANSLATIONS
 from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
+from aerobee.service.topic_routes import TopicRoutes
 from tests.rows_rig import RowsRig, by_code
 from tests.tables_kit import IDENTITY, at_once
 

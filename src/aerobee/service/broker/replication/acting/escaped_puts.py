@@ -37,9 +37,9 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.log_access.put_place import Safe
 from aerobee.service.broker.replication.acting.escaped_form import EscapedMessage, escaped_form
+from aerobee.service.topic_routes import TopicRoutes
 from aerobee.storage.appender import Appender
 
 _log = logging.getLogger(__name__)

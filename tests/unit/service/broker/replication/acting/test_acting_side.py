@@ -4,9 +4,9 @@ from aerobee.errors import StorageError
 from aerobee.model.replica_status import ACTING
 from aerobee.ports.clock import Now
 from aerobee.ports.service import CloseLink, Effects, LinkId, Peer, Rebuild
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.replication.acting.acting_side import LEAVE_MS_MAX, ActingSide
 from aerobee.service.broker.replication.acting.escaped_puts import EscapedPuts
+from aerobee.service.topic_routes import TopicRoutes
 from tests.store_kit import StoreKit, draft
 
 

@@ -6,7 +6,6 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.topic_route import encode_topic_route
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.replication.acting import escaped_puts
 from aerobee.service.broker.replication.acting.escaped_puts import (
     PUTS_MAX,
@@ -15,6 +14,7 @@ from aerobee.service.broker.replication.acting.escaped_puts import (
     Over,
     RecordWaits,
 )
+from aerobee.service.topic_routes import TopicRoutes
 from tests.acting_kit import route_to
 from tests.store_kit import StoreKit, draft, properties
 

@@ -1,7 +1,7 @@
 """TopicRoutes looks up the route of a topic in the whole cluster, from the name servers.
 
 An answer is cached for a few seconds, and lookups meanwhile share one request. If a name server
-does not answer the next one is asked; if none does, the route is not known.
+does not answer the next one is asked; if none does, the last route that was known holds on.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,6 +14,7 @@ from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.topic_route import decode_topic_route
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
 
 BELIEVED_MS = 5_000
 TIMEOUT_MS = 3_000
@@ -43,6 +44,8 @@ class TopicRoutes:
         self._waiting: dict[str, list[Then]] = {}
         self._waiting_count = 0
         self._first = 0
+        self.is_silent = False
+        """Whether no name server gave a sound answer to the last lookup."""
 
     def find(self, topic: str, now: Now, then: Then) -> None:
         """Call `then` with the route, perhaps at once."""
@@ -58,6 +61,12 @@ class TopicRoutes:
             if len(waiting) == 1:
                 self._ask(_Ticket(topic, 0))
 
+    def known(self, topic: str) -> TopicRoute | None:
+        """The last route of a topic that a name server told, whether or not it is still believed;
+        None: there is none, or the topic is gone."""
+        known = self._known.get(topic)
+        return None if known is None else known.route
+
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         """Handle the answer to a request; tickets of others are ignored."""
         if not isinstance(ticket, _Ticket):
@@ -67,7 +76,14 @@ class TopicRoutes:
             self._first += 1
             self._ask(ticket._replace(tries=ticket.tries + 1))
             return
-        if route is not None:
+        is_gone = answer is not None and answer.code == ResponseCode.TOPIC_NOT_EXIST
+        self.is_silent = route is None and not is_gone
+        known = self._known.get(ticket.topic)
+        if self.is_silent and known is not None:
+            route = known.route
+        if route is None:
+            self._known.pop(ticket.topic, None)
+        else:
             if len(self._known) >= TOPICS_MAX:
                 self._known.clear()
             self._known[ticket.topic] = _Known(route, now.monotonic_ms + BELIEVED_MS)

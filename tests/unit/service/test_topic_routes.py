@@ -3,7 +3,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.topic_route import encode_topic_route
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.cluster.topic_routes import BELIEVED_MS, TopicRoutes
+from aerobee.service.topic_routes import BELIEVED_MS, TopicRoutes
 
 ROUTE = TopicRoute(
     (QueueData("broker-b", 4, 4, 6, 0),), (BrokerData("c", "broker-b", {0: "10.0.0.2:10911"}),)
@@ -70,6 +70,23 @@ def test_nothing_is_known_when_none_answers_or_there_is_none() -> None:
     alone = Rig()
     alone.find()
     assert alone.told == [None]
+
+
+def test_the_last_route_holds_on_while_nobody_answers_until_the_topic_is_gone() -> None:
+    rig = Rig("a:1")
+    assert rig.routes.known("T") is None
+    rig.find()
+    rig.answer(FOUND)
+    for nonsense in (None, RemotingCommand(1), RemotingCommand(0, body=b"nonsense")):
+        rig.told.clear()
+        rig.find(BELIEVED_MS)
+        rig.answer(nonsense)
+        assert (rig.told, rig.routes.known("T")) == ([ROUTE], ROUTE)
+        assert rig.routes.is_silent
+    rig.find(BELIEVED_MS)
+    rig.answer(RemotingCommand(17))
+    assert (rig.told[-1], rig.routes.known("T")) == (None, None)
+    assert not rig.routes.is_silent
 
 
 def test_answers_to_others_are_left_alone() -> None:

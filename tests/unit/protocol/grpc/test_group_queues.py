@@ -1,4 +1,4 @@
-from aerobee.service.proxy.group_queues import queue_of_group
+from aerobee.protocol.grpc.group_queues import queue_of_group
 
 
 def test_a_group_has_one_queue_of_those_there_are() -> None:

@@ -1,0 +1,1 @@
+"""The proxy process: the gRPC service in front of brokers that run elsewhere."""

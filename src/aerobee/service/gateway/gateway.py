@@ -1,0 +1,112 @@
+"""Gateway is the proxy process as a service: calls of gRPC come in, requests to brokers go out.
+
+It accepts no remoting connection. What a broker asks on a connection that was opened from here is a
+check of a transaction, which goes to a producer of its topic.
+"""
+
+from collections.abc import Sequence
+
+from aerobee.ports.audit import AuditSink
+from aerobee.ports.clock import Now
+from aerobee.ports.rpc import RpcService
+from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer, Reply
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.access.config import OPEN, AccessConfig
+from aerobee.service.access.guarded_watch import GuardedWatch
+from aerobee.service.access.own_requests import sign_dials
+from aerobee.service.gateway.caller_gate import gate_of
+from aerobee.service.gateway.config import GatewayConfig
+from aerobee.service.gateway.gateway_assembly import GatewayIdentity, GatewayParts
+from aerobee.service.gateway.gateway_watch import GatewayWatch
+from aerobee.service.proxy.transaction_calls import checked_topic
+
+REST_MS_MAX = 1_000
+
+
+class Gateway:
+    """A `ports.rpc.CalledService`."""
+
+    def __init__(
+        self,
+        identity: GatewayIdentity,
+        config: GatewayConfig,
+        nameservers: Sequence[str],
+        started: Now,
+        access: AccessConfig = OPEN,
+        audit: AuditSink | None = None,
+    ) -> None:
+        """`access` is about callers, and about the user as whom brokers are asked. `audit` takes
+        what the audit trail has; None: there is none."""
+        self._outbox: Effects = []
+        self._inner = access.inner
+        gate = gate_of(access, audit)
+        parts = GatewayParts(identity, config, nameservers, gate, self._outbox)
+        self._brokers, self._requests, self._routes = parts.brokers, parts.requests, parts.routes
+        self._configurations, self._registrations = parts.configurations, parts.registrations
+        messaging = self._messaging = parts.messaging
+        self._door = parts.door
+        self._door.lead_to(self._sent)
+        counts = (messaging.clients.__len__, messaging.__len__)
+        self._watch = GatewayWatch(self._requests, self._routes, *counts, started)
+        self.watch = GuardedWatch(self._watch, gate)
+
+    @property
+    def rpc(self) -> RpcService:
+        return self._door
+
+    # Brokers.
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
+        self._configurations.at(now)
+        self._messaging.on_tick(now)
+        self._routes.on_answer(ticket, answer, now)
+        self._requests.on_answer(ticket, answer)
+        return self._sent()
+
+    def on_asked(self, address: str, command: RemotingCommand, now: Now) -> Effects:
+        """A broker asks on a connection that was opened from here (`ports.service.AskedService`):
+        a check of a transaction goes to the first producer of its topic that can be told."""
+        topic = checked_topic(command)
+        for channel in [] if topic is None else self._registrations.producers_of(topic):
+            if self._messaging.tell(Reply(channel, command), self._brokers.name_at(address)):
+                self._registrations.asked(topic or "", channel)
+                break
+        return self._sent()
+
+    # Time.
+
+    def on_tick(self, now: Now) -> Effects:
+        self._configurations.at(now)
+        self._watch.on_tick(now)
+        self._messaging.on_tick(now)
+        self._registrations.on_tick(now)
+        return self._sent()
+
+    def rest_ms(self, now: Now) -> int:
+        due_ms = self._registrations.rest_ms(now)
+        return min(
+            self._messaging.rest_ms(now), REST_MS_MAX if due_ms is None else due_ms, REST_MS_MAX
+        )
+
+    def stop(self, now: Now) -> Effects:
+        self._messaging.stop(now)
+        self._registrations.leave(now)
+        return self._sent()
+
+    # Remoting connections: there are none.
+
+    def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
+        return [CloseChannel(channel, "a proxy serves calls of gRPC only")]
+
+    def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        return []
+
+    def on_closed(self, channel: ChannelId, now: Now) -> Effects:
+        return []
+
+    def _sent(self) -> Effects:
+        """Take all effects so far."""
+        effects, self._outbox[:] = list(self._outbox), []
+        if self._inner is not None:
+            sign_dials(effects, self._inner)
+        return effects

@@ -1,0 +1,165 @@
+import random
+
+import pytest
+
+from aerobee.ports.service import ChannelId, CloseChannel, Dial, Peer
+from aerobee.protocol.grpc.calls import EndTransactionRequest, SendMessageRequest
+from aerobee.protocol.grpc.codes import COMMIT, SERVER_CHECK, GrpcCode, GrpcMessageType
+from aerobee.protocol.grpc.resources import Resource
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.signature import ACCESS_KEY
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.access.config import AccessConfig
+from aerobee.service.broker.config import BrokerConfig
+from tests.access_kit import INNER, ROOT
+from tests.gateway_kit import GatewayKit, restart
+from tests.grpc_kit import message, receiving, typed
+
+SOON = BrokerConfig(transaction_timeout_ms=1_000, transaction_check_interval_ms=1_000)
+TWO = ("broker-a", "broker-b")
+
+
+def end(kit: GatewayKit, transaction_id: str, source: int = 1, client: str = "c1") -> int:
+    request = EndTransactionRequest(
+        Resource("", "orders"), transaction_id, transaction_id, COMMIT, source
+    )
+    status = kit.call("EndTransaction", request, client).status
+    return int(status.code)
+
+
+def stored(kit: GatewayKit) -> list[bytes]:
+    return [body for name in kit.brokers for body in kit.brokers[name].bodies("orders", 0)]
+
+
+def test_transactions_are_ended_at_the_broker_that_has_them() -> None:
+    kit = GatewayKit(typed("orders", "TRANSACTION", queues=1), brokers=TWO)
+    for body in (b"a", b"b"):
+        half = message(body=body, message_type=GrpcMessageType.TRANSACTION)
+        sent = kit.send(half)
+        assert end(kit, sent.entries[0].transaction_id) == GrpcCode.OK
+    assert sorted(stored(kit)) == [b"a", b"b"]
+
+
+def test_a_check_of_a_broker_reaches_a_producer_of_the_topic_and_its_answer_counts() -> None:
+    kit = GatewayKit(typed("orders", "TRANSACTION", queues=1), broker_config=SOON)
+    streams = {client: kit.produce("orders", client=client) for client in ("c1", "c2")}
+    kit.produce("other", client="c3")
+    for stream in streams.values():
+        kit.responses(stream)
+    kit.send(message(message_type=GrpcMessageType.TRANSACTION))
+    kit.half_close(streams["c1"])
+    kit.pass_time(4_000, 500)
+    asked = [one.recover_orphaned_transaction_command for one in kit.responses(streams["c2"])]
+    assert asked
+    assert (asked[0].transaction_id, asked[0].message.body) == ("ID-body", b"body")
+    assert kit.responses(streams["c1"]) == []
+    assert end(kit, "ID-body", SERVER_CHECK, client="c2") == GrpcCode.OK
+    assert stored(kit) == [b"body"]
+
+
+def test_a_broker_that_was_restarted_hears_of_producers_again() -> None:
+    kit = GatewayKit(typed("orders", "TRANSACTION", queues=1), broker_config=SOON)
+    stream = kit.produce("orders")
+    kit.pass_time(500)
+    kit.send(message(message_type=GrpcMessageType.TRANSACTION))
+    restart(kit, "broker-a")
+    kit.responses(stream)
+    kit.pass_time(14_000, 2_000)
+    assert [one.recover_orphaned_transaction_command for one in kit.responses(stream)]
+
+
+def test_requests_of_brokers_that_are_not_for_clients_change_nothing() -> None:
+    kit = GatewayKit(typed("orders", "TRANSACTION"))
+    kit.produce("orders")
+    kit.pass_time(500)
+    now = kit.clock.now()
+    for code in (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, RequestCode.CHECK_TRANSACTION_STATE):
+        for body in (b"", b"nonsense", b"\0" * 200):
+            command = RemotingCommand(code, ext_fields={"commitLogOffset": "x"}, body=body)
+            assert kit.gateway.on_asked("10.0.1.0:10911", command, now) == []
+
+
+def test_requests_are_signed_as_the_user_of_the_process() -> None:
+    kit = GatewayKit(typed("orders", "NORMAL"), access=AccessConfig(init_user=ROOT, inner=INNER))
+    kit.produce("orders")
+    kit.clock.advance(1_000)
+    dials = [one for one in kit.gateway.on_tick(kit.clock.now()) if isinstance(one, Dial)]
+    assert {one.command.ext_fields[ACCESS_KEY] for one in dials} == {INNER.access_key}
+
+
+def test_a_broker_that_dies_costs_its_callers_an_error_and_nothing_else() -> None:
+    kit = GatewayKit(typed("orders", "NORMAL", queues=1), brokers=TWO)
+    waiting = kit.begin("ReceiveMessage", receiving(broker="broker-a", poll_ms=10_000))
+    kit.finish()
+    kit.break_off("broker-a")
+    assert kit.responses(waiting)[0].status.code == GrpcCode.PROXY_TIMEOUT
+    codes = {kit.send(message(body=str(n).encode())).status.code for n in range(4)}
+    assert codes == {GrpcCode.OK, GrpcCode.PROXY_TIMEOUT}
+    assert len(kit.receive(receiving(broker="broker-b"))) > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nonsense_of_servers_costs_an_error(seed: int) -> None:
+    """Whatever brokers and name servers answer, every call is answered, and later ones well."""
+    kit = GatewayKit(typed("orders", "NORMAL", queues=1))
+    kit.send(message())
+    chance = random.Random(seed)  # a story, not a secret
+
+    def twisted(address: str, answer: RemotingCommand) -> RemotingCommand:
+        body = bytearray(answer.body)
+        for _ in range(3 if body else 0):
+            body[chance.randrange(len(body))] = chance.randrange(256)
+        fields = {
+            key: chance.choice((text, "", "-1", "nonsense", text * 3))
+            for key, text in answer.ext_fields.items()
+            if chance.random() < 0.9
+        }
+        code = chance.choice((answer.code, answer.code, 0, 1, 4711, -3))
+        return RemotingCommand(code, flag=1, ext_fields=fields, body=bytes(body))
+
+    kit.twist = twisted
+    for number in range(10):
+        sent = kit.begin("SendMessage", _sending(f"s{number}".encode()))
+        received = kit.begin("ReceiveMessage", receiving())
+        kit.finish()
+        kit.pass_time(1_000, 1_000)
+        assert len(kit.responses(sent)) == 1
+        assert any(one.status is not None for one in kit.responses(received))
+    kit.twist = lambda _, answer: answer
+    kit.pass_time(10_000, 5_000)
+    assert kit.send(message(body=b"well")).status.code == GrpcCode.OK
+
+
+def _sending(body: bytes) -> SendMessageRequest:
+    return SendMessageRequest([message(body=body)])
+
+
+def test_at_the_end_messages_come_back_soon_and_brokers_hear_that_it_leaves() -> None:
+    kit = GatewayKit(typed("orders", "NORMAL", queues=1))
+    kit.consume("g", "orders")
+    kit.receive(receiving())
+    kit.send(message())
+    assert len(kit.receive(receiving(is_renewed=True))) == 1
+    kit.pass_time(500)
+    kit.codes()
+    kit.carry_out(kit.gateway.stop(kit.clock.now()))
+    assert kit.codes() == [
+        RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
+        RequestCode.UNREGISTER_CLIENT,
+    ]
+
+
+def test_remoting_connections_are_closed_at_once() -> None:
+    kit = GatewayKit()
+    channel, now = ChannelId(5), kit.clock.now()
+    (effect,) = kit.gateway.on_open(channel, Peer("10.0.0.9", 1), now)
+    assert isinstance(effect, CloseChannel)
+    assert kit.gateway.on_command(channel, RemotingCommand(310), now) == []
+    assert kit.gateway.on_closed(channel, now) == []
+
+
+def test_it_rests_while_nothing_is_due() -> None:
+    kit = GatewayKit(typed("orders", "NORMAL"))
+    assert kit.gateway.rest_ms(kit.clock.now()) == 1_000
+    kit.produce("orders")
+    assert kit.gateway.rest_ms(kit.clock.now()) <= 100
