@@ -46,6 +46,7 @@ class SyncTopicAdmin(Facade[TopicAdmin]):
     exists = verb(TopicAdmin.exists)
     config = verb(TopicAdmin.config)
     configs = verb(TopicAdmin.configs)
+    tables = verb(TopicAdmin.tables)
     create = verb(TopicAdmin.create)
     put = verb(TopicAdmin.put)
     put_many = verb(TopicAdmin.put_many)
@@ -61,6 +62,7 @@ class SyncTopicAdmin(Facade[TopicAdmin]):
 class SyncGroupAdmin(Facade[GroupAdmin]):
     names = verb(GroupAdmin.names)
     configs = verb(GroupAdmin.configs)
+    tables = verb(GroupAdmin.tables)
     config = verb(GroupAdmin.config)
     put = verb(GroupAdmin.put)
     put_many = verb(GroupAdmin.put_many)

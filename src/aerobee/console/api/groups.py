@@ -23,7 +23,8 @@ from aerobee.console.http.action import DELETE, GET, PATCH, POST, Action, Ask, R
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind, in_path
 from aerobee.console.http.problem import Problem, not_found
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, GroupEntry, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue, GroupEntry
 from aerobee.console.watch.sampler import Sampler
 from aerobee.model.group import RETRIES_MAX, GroupConfig
 from aerobee.model.names import check_group, dead_letter_topic

@@ -351,9 +351,7 @@ class TopicPages:
 
     def _lag(self, group: str, topic: str) -> int | None:
         state = self._sampler.groups.get(group)
-        if state is None:
-            return None
-        return sum(lag for queue, lag in state.lags.items() if queue.topic == topic)
+        return state.lag_in(topic) if state is not None else None
 
     async def _oldest(self, queues: Mapping[MessageQueue, QueueStats]) -> dict[MessageQueue, int]:
         async def ask(queue: MessageQueue) -> int:
