@@ -21,7 +21,7 @@ from aerobee.client.admin.static_topics import StaticTopicAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
 from aerobee.client.connection.loop_portal import Portal
-from aerobee.client.sync.facade import Facade, stream, verb
+from aerobee.client.sync.facade import Facade, act, stream, verb
 
 
 class SyncStaticTopicAdmin(Facade[StaticTopicAdmin]):
@@ -188,6 +188,7 @@ class SyncReplicaAdmin(Facade[ReplicaAdmin]):
 
 
 class SyncNameServerAdmin(Facade[NameServerAdmin]):
+    addresses = act(NameServerAdmin.addresses)
     answering = verb(NameServerAdmin.answering)
     config = verb(NameServerAdmin.config)
     set_config = verb(NameServerAdmin.set_config)
