@@ -46,7 +46,7 @@ from bench.console.large_cluster import (
     topic_name,
 )
 from tools.browser.chromium import find_program
-from tools.browser.devtools import Browser
+from tools.browser.devtools import Browser, Page
 
 ROUNDS = 100
 LOAD_SECONDS = 60.0
@@ -76,6 +76,16 @@ _IS_THERE = (
     "document.querySelector('main h1')"
     " && !document.querySelector('main .loading, main [aria-busy=true]')"
 )
+_SCROLL = """new Promise(done => {
+  const list = document.querySelector('[role=table]');
+  let frames = 0;
+  const step = () => {
+    list.scrollBy(0, 400);
+    if (++frames < 300) requestAnimationFrame(step);
+    else done(frames);
+  };
+  requestAnimationFrame(step);
+})"""
 
 
 def main() -> None:
@@ -195,6 +205,23 @@ def show_pictures(console: RunningConsole, folder: Path) -> None:
                 f"{path}: first picture {took:.0f} ms (at most 1,000), "
                 f"{len(calls) - streams} calls, {streams} streams"
             )
+            if path == "/topics":
+                show_scrolling(page)
+
+
+def show_scrolling(page: Page) -> None:
+    """Print the work of the browser's main thread for each frame, while a list is scrolled."""
+    page.call("Performance.enable")
+    before = task_ms(page)
+    frames = page.evaluate(_SCROLL)
+    spent = (task_ms(page) - before) / frames
+    print(f"scrolling through the topics: {spent:.1f} ms of work a frame (60 a second: 16.7)")
+
+
+def task_ms(page: Page) -> float:
+    """Processor time of the tasks of a page, in ms."""
+    metrics = page.call("Performance.getMetrics")["metrics"]
+    return 1000 * next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
 
 
 if __name__ == "__main__":
