@@ -1,7 +1,9 @@
 """Calls of the console's pages, timed, and the processes behind them, weighed.
 
 Times are those of a client on the same machine, from the request to the last byte of its answer;
-the console and the cluster share its cores.
+the console and the cluster share its cores, with whatever else runs there. Beside them stands the
+processor time that the console spent meanwhile, on the call and on all else: what a machine of its
+own would make of it.
 """
 
 import contextlib
@@ -32,11 +34,14 @@ class Timed(NamedTuple):
     page: str
     path: str
     ms: list[float]
+    own_ms: list[float]
+    """Processor time of the console."""
     bytes: int
 
-    def percentile(self, share: float) -> float:
-        ordered = sorted(self.ms)
-        return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 @contextlib.contextmanager
@@ -79,9 +84,18 @@ def value(address: str, path: str) -> Any:
     return json.loads(ask(address, path)[1])
 
 
-def timed(address: str, page: str, path: str, rounds: int) -> Timed:
-    taken = [ask(address, path) for _ in range(rounds)]
-    return Timed(page, path, [ms for ms, _ in taken], len(taken[-1][1]))
+def timed(console: RunningConsole, page: str, path: str, rounds: int) -> Timed:
+    taken, spent = [], []
+    for _ in range(rounds):
+        before = run_ms(console.pid)
+        taken.append(ask(console.address, path))
+        spent.append(run_ms(console.pid) - before)
+    return Timed(page, path, [ms for ms, _ in taken], spent, len(taken[-1][1]))
+
+
+def run_ms(pid: int) -> float:
+    """Processor time of a process's main thread, since its start."""
+    return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text("utf-8").split()[0]) / 1e6
 
 
 def resident_mib(pid: int) -> float:

@@ -1,11 +1,17 @@
 """Text that clients write, with markup in it, stays text in every page that shows it."""
 
+import contextlib
+import socket
 from collections.abc import Iterator
 
 import pytest
 
 import aerobee
-from tests.browser_kit import DESKTOP, breaches, open_page, visit
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
+from aerobee.protocol.request_codes import RequestCode
+from tests.browser_kit import DESKTOP, breaches, follow, open_page, visit
 from tests.console_kit import ConsoleClient
 from tools.browser.devtools import Browser, Page
 
@@ -70,6 +76,30 @@ def test_markup_in_messages_is_text(
         page.wait("document.querySelector('.pairs')?.innerText.includes('pwned')")
         assert is_untouched(page)
     assert breaches(page, console) == []
+
+
+def test_markup_in_what_a_client_says_of_itself_is_text(
+    browser: Browser, console: ConsoleClient
+) -> None:
+    """Its id, the group that it sends as, and its subscriptions come with a heartbeat."""
+    broker = console.get("/api/brokers")["rows"][0]["address"]
+    host, _, port = broker.rpartition(":")
+    with contextlib.ExitStack() as stack:
+        for number, payload in enumerate(PAYLOADS):
+            text = f"{number}{payload}"
+            group = ConsumerBeat("hostile-group", subscriptions=(Subscription("hostile", text),))
+            beat = Heartbeat(text, (text,), (group,))
+            request = RemotingCommand(RequestCode.HEART_BEAT, body=encode_heartbeat(beat))
+            peer = stack.enter_context(socket.create_connection((host, int(port))))
+            peer.sendall(b"".join(encode(request)))
+            assert peer.recv(4)
+        console.until("group.hostile-group.members", len(PAYLOADS))
+        page = open_page(browser, console, "/groups/hostile-group", DESKTOP)
+        for path in ("/groups/hostile-group", "/clients?q=pwned"):
+            follow(page, path)
+            page.wait("document.querySelector('main')?.innerText.includes('pwned')")
+            assert is_untouched(page)
+        assert breaches(page, console) == []
 
 
 def test_markup_in_an_address_is_text(browser: Browser, console: ConsoleClient) -> None:

@@ -66,6 +66,14 @@ async function failure(answer: Response): Promise<ApiError> {
   );
 }
 
+/** The page came with its session, so that nothing has to be asked before its figures; where the
+ *  cluster was slow to answer, it is asked for now. */
+export async function beginSession(): Promise<void> {
+  const told = document.querySelector<HTMLMetaElement>("meta[name=session]")?.content;
+  if (told) session.value = JSON.parse(told) as Session;
+  else await loadSession();
+}
+
 export async function loadSession(): Promise<void> {
   session.value = await call<Session>("GET", "/api/session");
 }

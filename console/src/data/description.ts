@@ -1,4 +1,4 @@
-// The server's OpenAPI: which calls it serves, and the templates of "copy as". Asked for once.
+// The server's OpenAPI: the templates of "copy as". Asked for once, by the first who needs it.
 
 import { signal } from "@preact/signals";
 import { call } from "./api";
@@ -14,12 +14,16 @@ export interface Description {
 }
 
 export const description = signal<Description | null>(null);
+let asked: Promise<void> | null = null;
 
-export async function loadDescription(): Promise<void> {
-  description.value = await call<Description>("GET", "/api");
-}
-
-/** Whether the server has this path: an older one lacks what newer pages show. */
-export function serves(template: string): boolean {
-  return description.value?.paths[template] !== undefined;
+export function needDescription(): Promise<void> {
+  asked ??= call<Description>("GET", "/api")
+    .then((told) => {
+      description.value = told;
+    })
+    .catch((error) => {
+      asked = null;
+      throw error;
+    });
+  return asked;
 }

@@ -51,13 +51,20 @@ export function useResource<Value>(path: string | null, everyMs = 0): Resource<V
           value: old?.path === path ? old.value : null,
           error: asError(error),
         }));
+      })
+      .finally(() => {
+        if (abort.current === own) abort.current = null;
       });
   }, [path]);
+  // An answer that takes longer than the pause is waited for: asked for anew, it would never come.
+  const loadAgain = useCallback(() => {
+    if (abort.current === null) load();
+  }, [load]);
   useEffect(() => {
     load();
     return () => abort.current?.abort();
   }, [load]);
-  useEvery(load, everyMs);
+  useEvery(loadAgain, everyMs);
   const own = state?.path === path ? state : undefined;
   return { value: own?.value ?? null, error: own?.error ?? null, reload: load };
 }

@@ -71,19 +71,20 @@ export function useBoard(names: readonly string[]): Board {
     const isLive = span.name !== null && RANGES[span.name] <= LIVE_SECONDS_MAX;
     let source: EventSource | null = null;
     let isOver = false;
+    const show = (history: History) => put({ ...history, span: spanNow() });
     const load = async () => {
       const history = await past(asked).catch(() => null);
-      if (isOver || history === null) return;
-      put({ ...history, span: spanNow() });
-      if (isLive && source === null) {
-        source = listen(asked, (at, values) => put(grown(kept.current, at, values)));
-        source.addEventListener("mark", (event) => {
-          const mark = JSON.parse((event as MessageEvent<string>).data) as Mark;
-          put({ ...kept.current, marks: [...kept.current.marks, mark] });
-        });
-      }
+      if (!isOver && history !== null) show(history);
     };
-    void load();
+    if (isLive) {
+      source = listen(asked, show, (at, values) => put(grown(kept.current, at, values)));
+      source.addEventListener("mark", (event) => {
+        const mark = JSON.parse((event as MessageEvent<string>).data) as Mark;
+        put({ ...kept.current, marks: [...kept.current.marks, mark] });
+      });
+    } else {
+      void load();
+    }
     const timer = setInterval(() => {
       if (!isLive && span.name !== null && !document.hidden) void load();
     }, 10_000);
@@ -106,11 +107,17 @@ async function past(asked: string): Promise<History> {
   return call<History>("GET", pathOf("/api/history", {}, { series: asked, ...limits }));
 }
 
+/** One stream has both: the past of the span at first, then a sample each second. */
 function listen(
   asked: string,
+  show: (past: History) => void,
   sample: (at: number, values: Record<string, number>) => void,
 ): EventSource {
-  const source = new EventSource(pathOf("/api/live", {}, { series: asked }));
+  const limits = { from: Math.round(spanNow().from), points: POINTS_MAX };
+  const source = new EventSource(pathOf("/api/live", {}, { series: asked, ...limits }));
+  source.addEventListener("past", (event) => {
+    show(JSON.parse((event as MessageEvent<string>).data) as History);
+  });
   source.addEventListener("sample", (event) => {
     const said = JSON.parse((event as MessageEvent<string>).data) as {
       at: number;

@@ -1,5 +1,7 @@
 // "Copy as aerobee / curl / Python": the same action for a terminal or a program.
 
+import { useEffect } from "preact/hooks";
+import { needDescription } from "../data/description";
 import { type Request, recipesOf } from "../data/recipe";
 import { t } from "../words";
 import { Icon } from "./Icon";
@@ -7,6 +9,9 @@ import { complain, tell } from "./toasts";
 
 export function CopyAs({ request }: { request: Request }) {
   const recipes = recipesOf(request);
+  useEffect(() => {
+    needDescription().catch(complain);
+  }, []);
   return (
     <div class="copy-as">
       <Icon name="copy" />

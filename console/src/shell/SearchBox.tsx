@@ -19,7 +19,7 @@ const KINDS: Record<string, Phrase> = {
 
 function pagesNamed(text: string): SearchHit[] {
   const wanted = text.toLowerCase();
-  return places.value
+  return places
     .filter((place) => t(place.name).toLowerCase().includes(wanted))
     .map((place) => ({
       kind: "page",

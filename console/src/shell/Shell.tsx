@@ -5,7 +5,6 @@ import { useEffect, useErrorBoundary } from "preact/hooks";
 import icon from "../../icon.svg";
 import { partsOf, path } from "../data/address";
 import { logOut, session } from "../data/api";
-import { description } from "../data/description";
 import { language, nextTheme, theme } from "../data/preferences";
 import { asError } from "../data/resource";
 import { ActionHost } from "../parts/action";
@@ -34,7 +33,7 @@ export function Shell() {
       </>
     );
   }
-  if (own === null || description.value === null) {
+  if (own === null) {
     return (
       <>
         <Loading />
@@ -91,7 +90,7 @@ function Navigation() {
         <span>Aerobee</span>
       </a>
       <ul>
-        {places.value.map((place) => (
+        {places.map((place) => (
           <li key={place.path}>
             <a
               href={`/${place.path}`}

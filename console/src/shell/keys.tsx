@@ -19,7 +19,7 @@ export function watchKeys(): () => void {
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     if (performance.now() < waitsUntil) {
       waitsUntil = 0;
-      const place = places.value.find(({ key }) => key === event.key);
+      const place = places.find(({ key }) => key === event.key);
       if (place) go(`/${place.path}`);
       return;
     }
@@ -48,7 +48,7 @@ export function KeyHelp() {
     ["↑ ↓ j k", t("Row by row in a table")],
     ["D", t("Light or dark")],
     ["?", t("This list")],
-    ...places.value.map((place): [string, string] => [`g ${place.key}`, t(place.name)]),
+    ...places.map((place): [string, string] => [`g ${place.key}`, t(place.name)]),
   ];
   return (
     <dialog ref={box} class="dialog" onClose={close} aria-labelledby="keys-title">

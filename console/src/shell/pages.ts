@@ -1,8 +1,6 @@
 // The pages of the console: their paths, their names, their keys.
 
-import { computed } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { serves } from "../data/description";
 import { AuditPage } from "../pages/AuditPage";
 import { BenchPage } from "../pages/BenchPage";
 import { BenchRunPage } from "../pages/BenchRunPage";
@@ -35,17 +33,14 @@ export interface Place {
   icon: IconName;
   /** The key after `g` that leads there. */
   key: string;
-  /** The path of the API that the page shows; a server without it has no such page. */
-  api: string;
   page: ComponentType<PageProps>;
   /** The page of one thing of the list, and how many parts name it. */
   detail?: { parts: number; page: ComponentType<PageProps> };
 }
 
-const ALL_PLACES: Place[] = [
+export const places: Place[] = [
   {
     path: "",
-    api: "/api/overview",
     name: "Overview",
     icon: "overview",
     key: "o",
@@ -53,7 +48,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "topics",
-    api: "/api/topics",
     name: "Topics",
     icon: "topics",
     key: "t",
@@ -62,7 +56,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "groups",
-    api: "/api/groups",
     name: "Groups",
     icon: "groups",
     key: "g",
@@ -71,7 +64,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "messages",
-    api: "/api/messages",
     name: "Messages",
     icon: "messages",
     key: "m",
@@ -80,7 +72,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "dead-letters",
-    api: "/api/dead-letters",
     name: "Dead letters",
     icon: "dead",
     key: "x",
@@ -89,7 +80,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "transactions",
-    api: "/api/transactions",
     name: "Transactions",
     icon: "transactions",
     key: "h",
@@ -97,7 +87,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "delayed",
-    api: "/api/delayed",
     name: "Delayed",
     icon: "delayed",
     key: "d",
@@ -105,7 +94,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "brokers",
-    api: "/api/brokers",
     name: "Brokers",
     icon: "brokers",
     key: "b",
@@ -114,7 +102,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "clients",
-    api: "/api/clients",
     name: "Clients",
     icon: "clients",
     key: "c",
@@ -122,7 +109,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "pipeline",
-    api: "/api/pipeline",
     name: "Pipeline",
     icon: "pipeline",
     key: "p",
@@ -130,7 +116,6 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "bench",
-    api: "/api/bench",
     name: "Load tests",
     icon: "bench",
     key: "l",
@@ -139,18 +124,15 @@ const ALL_PLACES: Place[] = [
   },
   {
     path: "users",
-    api: "/api/users",
     name: "Users and rights",
     icon: "users",
     key: "u",
     page: UsersPage,
   },
-  { path: "audit", api: "/api/audit", name: "Audit", icon: "audit", key: "a", page: AuditPage },
+  { path: "audit", name: "Audit", icon: "audit", key: "a", page: AuditPage },
 ];
-
-export const places = computed(() => ALL_PLACES.filter((place) => serves(place.api)));
 
 export function placeOf(path: string): Place | undefined {
   const first = path.split("/")[1] ?? "";
-  return places.value.find((place) => place.path === first);
+  return places.find((place) => place.path === first);
 }

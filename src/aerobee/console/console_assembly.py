@@ -57,7 +57,7 @@ def build_console(
     async def facts() -> Record:
         cluster = await catalogue.cluster()
         return {
-            "name_servers": list(await admin.name_servers.answering()),
+            "name_servers": list(admin.name_servers.addresses()),
             "version": aerobee.__version__,
             "clusters": sorted({one.cluster for one in cluster.brokers}),
             "has_prometheus": prometheus is not None,

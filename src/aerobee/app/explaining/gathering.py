@@ -33,6 +33,9 @@ T = TypeVar("T")
 Tell = Callable[[], None]
 
 AT_ONCE = 16
+MEMBERS_AT_ONCE = 64
+MEMBER_SECONDS = 2.0
+"""That a member may take to answer: one that hangs is a finding, and nobody waits for it."""
 _UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -41,8 +44,15 @@ def _say_nothing() -> None:
 
 
 class Gathering:
-    def __init__(self, admin: Admin, now_ms: Callable[[], int], tell: Tell = _say_nothing) -> None:
+    def __init__(
+        self,
+        admin: Admin,
+        now_ms: Callable[[], int],
+        tell: Tell = _say_nothing,
+        member_seconds: float = MEMBER_SECONDS,
+    ) -> None:
         """`tell` is called for each topic that was searched."""
+        self._member_seconds = member_seconds
         self._admin = admin
         self._now_ms = now_ms
         self._tell = tell
@@ -176,7 +186,8 @@ class Gathering:
         ]
         there = await self._admin.connections.consumers(group)
         clients = [one.client_id for one in there.clients]
-        told = await _all_of(self._running(group, client) for client in clients)
+        asked = (self._running(group, client) for client in clients)
+        told = await _all_of(asked, MEMBERS_AT_ONCE)
         running = {one: info for one, info in zip(clients, told, strict=True) if info is not None}
         wanted = {one.topic: one for one in there.subscriptions}
         consumed = set(await self._admin.groups.topics(group))
@@ -204,8 +215,9 @@ class Gathering:
 
     async def _running(self, group: str, client: str) -> RunningInfo | None:
         try:
-            return await self._admin.connections.running_info(group, client)
-        except AerobeeError:  # it may be gone, or busy
+            async with asyncio.timeout(self._member_seconds):
+                return await self._admin.connections.running_info(group, client)
+        except (AerobeeError, TimeoutError):  # it may be gone, or busy
             return None
 
     async def _is_popping(self, group: str, running: Iterable[RunningInfo]) -> bool:
@@ -309,9 +321,9 @@ def _host(message: StoredMessage) -> str:
     return f"{message.store_host.address}:{message.store_host.port}"
 
 
-async def _all_of(asked: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def _all_of(asked: Iterable[Coroutine[Any, Any, T]], at_once: int = AT_ONCE) -> list[T]:
     """Await all of them, some at a time; returns their results."""
-    room = asyncio.Semaphore(AT_ONCE)
+    room = asyncio.Semaphore(at_once)
 
     async def one(asking: Coroutine[Any, Any, T]) -> T:
         async with room:

@@ -6,10 +6,11 @@ that has the queue. A `GroupProgress` joins the queues of all brokers: each queu
 Imports more than 15 modules because requests, headers and answers are in one each.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.known_table import KnownTable, TableQuestion
 from aerobee.client.admin.static_topics import logical_progress, static_topic
 from aerobee.errors import RemoteAnswer
 from aerobee.model.group import GroupConfig
@@ -43,10 +44,22 @@ from aerobee.protocol.headers.group_status import (
     ConsumeStatsHeader,
     GroupTopicHeader,
 )
-from aerobee.protocol.headers.groups import DeleteGroupHeader, GroupForbiddenHeader, GroupHeader
+from aerobee.protocol.headers.groups import (
+    AllGroupsHeader,
+    DeleteGroupHeader,
+    GroupForbiddenHeader,
+    GroupHeader,
+)
 from aerobee.protocol.headers.topics import TopicHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+
+_TABLE = TableQuestion(
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+    AllGroupsHeader,
+    "totalGroupNum",
+    decode_group_table,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,20 @@ class GroupAdmin:
         """The settings of all groups, by broker."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
         return {name: decode_group_table(bytes(one.body))[1] for name, one in answers.items()}
+
+    async def tables(
+        self, known: Mapping[str, KnownTable[GroupConfig]], *, on: Where = None
+    ) -> dict[str, KnownTable[GroupConfig]]:
+        """The settings of all groups with their version, by broker; of brokers whose table has the
+        version of the `known` one, that very object: they are not asked for more.
+        """
+        masters = await self._fan_out.masters(on)
+        names = {address: name for name, address in masters.items()}
+
+        async def ask(address: str) -> KnownTable[GroupConfig]:
+            return await _TABLE.ask(self._fan_out, address, known.get(names[address]))
+
+        return await self._fan_out.each(masters, ask)
 
     async def config(self, group: str, *, on: Where = None) -> dict[str, GroupConfig]:
         """Settings by broker, of the brokers that have the group; empty if none has. RocketMQ's

@@ -18,6 +18,10 @@ class NameServerAdmin:
     def __init__(self, fan_out: FanOut) -> None:
         self._fan_out = fan_out
 
+    def addresses(self) -> tuple[str, ...]:
+        """The name servers that this client knows; none is asked."""
+        return self._fan_out.name_server_addresses()
+
     async def answering(self) -> dict[str, str | None]:
         """By address, the error of a request to it; None: it answers."""
         found: dict[str, str | None] = {}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.known_table import KnownTable, TableQuestion
 from aerobee.client.admin.static_topics import StaticTopicAdmin, logical_stats, static_topic
 from aerobee.errors import Refused, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
@@ -22,7 +23,7 @@ from aerobee.protocol.bodies.topic_table import (
     decode_topic_table,
     encode_topic_configs,
 )
-from aerobee.protocol.headers.topics import CreateTopicHeader, TopicHeader
+from aerobee.protocol.headers.topics import AllTopicsHeader, CreateTopicHeader, TopicHeader
 from aerobee.protocol.request_codes import RequestCode
 
 QUEUES = 8
@@ -30,6 +31,10 @@ READ_AND_WRITE = 6
 _ROUTE_WAITS = (0.001, 0.005, 0.02, 0.1, 0.3, 0.6, 1.0)
 ORDER_NAMESPACE = "ORDER_TOPIC_CONFIG"
 """Where name servers keep how many queues of a topic count for producers that keep order."""
+
+_TABLE = TableQuestion(
+    RequestCode.GET_ALL_TOPIC_CONFIG, AllTopicsHeader, "totalTopicNum", decode_topic_table
+)
 
 
 class TopicAdmin:
@@ -90,6 +95,20 @@ class TopicAdmin:
         """The settings of all topics, by broker."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_TOPIC_CONFIG)
         return {name: decode_topic_table(bytes(one.body))[1] for name, one in answers.items()}
+
+    async def tables(
+        self, known: Mapping[str, KnownTable[TopicConfig]], *, on: Where = None
+    ) -> dict[str, KnownTable[TopicConfig]]:
+        """The settings of all topics with their version, by broker; of brokers whose table has the
+        version of the `known` one, that very object: they are not asked for more.
+        """
+        masters = await self._fan_out.masters(on)
+        names = {address: name for name, address in masters.items()}
+
+        async def ask(address: str) -> KnownTable[TopicConfig]:
+            return await _TABLE.ask(self._fan_out, address, known.get(names[address]))
+
+        return await self._fan_out.each(masters, ask)
 
     async def static_names(self, *, on: Where = None) -> dict[str, list[str]]:
         """The static topics, whose queues may be on other brokers, by broker."""

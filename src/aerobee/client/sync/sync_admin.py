@@ -21,7 +21,7 @@ from aerobee.client.admin.static_topics import StaticTopicAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
 from aerobee.client.connection.loop_portal import Portal
-from aerobee.client.sync.facade import Facade, stream, verb
+from aerobee.client.sync.facade import Facade, act, stream, verb
 
 
 class SyncStaticTopicAdmin(Facade[StaticTopicAdmin]):
@@ -46,6 +46,7 @@ class SyncTopicAdmin(Facade[TopicAdmin]):
     exists = verb(TopicAdmin.exists)
     config = verb(TopicAdmin.config)
     configs = verb(TopicAdmin.configs)
+    tables = verb(TopicAdmin.tables)
     create = verb(TopicAdmin.create)
     put = verb(TopicAdmin.put)
     put_many = verb(TopicAdmin.put_many)
@@ -61,6 +62,7 @@ class SyncTopicAdmin(Facade[TopicAdmin]):
 class SyncGroupAdmin(Facade[GroupAdmin]):
     names = verb(GroupAdmin.names)
     configs = verb(GroupAdmin.configs)
+    tables = verb(GroupAdmin.tables)
     config = verb(GroupAdmin.config)
     put = verb(GroupAdmin.put)
     put_many = verb(GroupAdmin.put_many)
@@ -186,6 +188,7 @@ class SyncReplicaAdmin(Facade[ReplicaAdmin]):
 
 
 class SyncNameServerAdmin(Facade[NameServerAdmin]):
+    addresses = act(NameServerAdmin.addresses)
     answering = verb(NameServerAdmin.answering)
     config = verb(NameServerAdmin.config)
     set_config = verb(NameServerAdmin.set_config)

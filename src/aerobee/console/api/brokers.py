@@ -18,7 +18,8 @@ from aerobee.console.http.action import GET, PATCH, POST, Action, Ask, Record
 from aerobee.console.http.parameters import BODY, Parameter, ValueKind, in_path
 from aerobee.console.http.problem import bad_request, not_found
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.figures import AEROBEE
 from aerobee.model.route import MASTER_ID, BrokerData
 

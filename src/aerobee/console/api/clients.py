@@ -14,7 +14,8 @@ from aerobee.console.api.group_rows import connection_row
 from aerobee.console.api.listing import LIST, Row, page_of
 from aerobee.console.http.action import GET, Action, Ask, Record
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, GroupEntry, Kept, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue, GroupEntry, Kept
 from aerobee.console.watch.sampler import Sampler
 from aerobee.protocol.bodies.connections import Connection
 

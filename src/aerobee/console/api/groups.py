@@ -18,12 +18,13 @@ from aerobee.console.api.group_rows import (
     running_row,
     subscription_row,
 )
-from aerobee.console.api.listing import LIST, Row, page_of
+from aerobee.console.api.listing import LIST, Row, page_of_entries
 from aerobee.console.http.action import DELETE, GET, PATCH, POST, Action, Ask, Record
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind, in_path
 from aerobee.console.http.problem import Problem, not_found
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, GroupEntry, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue, GroupEntry
 from aerobee.console.watch.sampler import Sampler
 from aerobee.model.group import RETRIES_MAX, GroupConfig
 from aerobee.model.names import check_group, dead_letter_topic
@@ -162,8 +163,8 @@ class GroupPages:
         self._sampler.look()
         kind = ask.text("kind")
         entries = (await self._catalogue.groups()).values()
-        chosen = (one for one in entries if kind == "all" or one.is_system == (kind == "system"))
-        return page_of(ask, map(self._row, chosen), at=self._wall_ms())
+        chosen = [one for one in entries if kind == "all" or one.is_system == (kind == "system")]
+        return page_of_entries(ask, chosen, self._row, at=self._wall_ms())
 
     async def show(self, ask: Ask) -> Record:
         entry = await self._entry(ask.text("group"))

@@ -45,6 +45,8 @@ class LivePages:
     def actions(self) -> tuple[Action, ...]:
         moment = (0, 2**53)
         points = (2, POINTS_MAX)
+        past = Parameter("from", QUERY, "ms since 1970", ValueKind.WHOLE, bounds=moment)
+        count = Parameter("points", QUERY, "at most", ValueKind.WHOLE, POINTS, bounds=points)
         return (
             Action(
                 "history",
@@ -55,9 +57,9 @@ class LivePages:
                 self.history,
                 (
                     _SERIES,
-                    Parameter("from", QUERY, "ms since 1970", ValueKind.WHOLE, bounds=moment),
+                    past,
                     Parameter("to", QUERY, "ms since 1970", ValueKind.WHOLE, bounds=moment),
-                    Parameter("points", QUERY, "at most", ValueKind.WHOLE, POINTS, bounds=points),
+                    count,
                 ),
             ),
             Action(
@@ -65,23 +67,25 @@ class LivePages:
                 GET,
                 "/api/live",
                 Role.VIEWER,
-                "Series of figures, once a second",
+                "Series of figures, once a second; with `from`, their past first",
                 self.live,
-                (_SERIES,),
+                (_SERIES, past, count),
                 is_stream=True,
             ),
         )
 
     async def history(self, ask: Ask) -> Record:
         names = _names(ask)
-        now = self._wall_ms()
-        end = ask.maybe_whole("to") or now
+        end = ask.maybe_whole("to") or self._wall_ms()
         start = ask.maybe_whole("from")
         start = end - HOUR_MS if start is None else start
         if start >= end:
             raise bad_request("from must be before to")
         self._sampler.look_at_series(names)
-        span = await self._history.read(names, start, end, now, ask.whole("points"))
+        return await self._past(names, start, end, ask.whole("points"))
+
+    async def _past(self, names: list[str], start: int, end: int, points: int) -> Record:
+        span = await self._history.read(names, start, end, self._wall_ms(), points)
         prometheus = self._prometheus if end - start > HOUR_MS else None
         series, source, unknown = await _with_prometheus(prometheus, span)
         return {
@@ -97,10 +101,16 @@ class LivePages:
         names = _names(ask)
         if len(self._feed) >= WATCHERS_MAX:
             raise Problem(429, "too_many", "too many pages watch", retry_seconds=10)
-        return EventStream(self._events(names))
+        return EventStream(self._events(names, ask.maybe_whole("from"), ask.whole("points")))
 
-    async def _events(self, names: list[str]) -> AsyncIterator[Event]:
-        yield Event("hello", {"at": self._wall_ms(), "step_ms": int(STEP_SECONDS * 1000)})
+    async def _events(
+        self, names: list[str], start: int | None, points: int
+    ) -> AsyncIterator[Event]:
+        now = self._wall_ms()
+        yield Event("hello", {"at": now, "step_ms": int(STEP_SECONDS * 1000)})
+        if start is not None and start < now:
+            self._sampler.look_at_series(names)
+            yield Event("past", await self._past(names, start, now, points))
         wanted = set(names)
         async with aclosing(self._feed.samples()) as samples:
             async for sample in samples:

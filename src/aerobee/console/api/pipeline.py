@@ -10,7 +10,8 @@ from aerobee.client.admin.admin import Admin
 from aerobee.console.api.listing import Row
 from aerobee.console.http.action import GET, Action, Ask, Record
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.running_jobs import RunningJobs
 from aerobee.pipeline.capture.position import CaptureState
 from aerobee.pipeline.capture.state_topic import PREFIX, SCHEMAS, last_state

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from aerobee.client.admin.admin import Admin
 from aerobee.client.api.receipt import Receipt
-from aerobee.console.api.listing import LIST, Row, page_of
+from aerobee.console.api.listing import LIST, Row, page_of_entries
 from aerobee.console.http.action import DELETE, GET, PATCH, POST, Action, Ask, Record
 from aerobee.console.http.parameters import (
     BODY,
@@ -204,8 +204,8 @@ class TopicPages:
         self._sampler.look()
         kind = ask.text("kind")
         entries = await self._catalogue.topics()
-        rows = (self._row(one) for one in entries.values() if kind in (ALL, one.kind))
-        return page_of(ask, rows, at=self._wall_ms())
+        chosen = [one for one in entries.values() if kind in (ALL, one.kind)]
+        return page_of_entries(ask, chosen, self._row, at=self._wall_ms())
 
     async def show(self, ask: Ask) -> Record:
         entry = await self._entry(ask.text("topic"))
@@ -351,9 +351,7 @@ class TopicPages:
 
     def _lag(self, group: str, topic: str) -> int | None:
         state = self._sampler.groups.get(group)
-        if state is None:
-            return None
-        return sum(lag for queue, lag in state.lags.items() if queue.topic == topic)
+        return state.lag_in(topic) if state is not None else None
 
     async def _oldest(self, queues: Mapping[MessageQueue, QueueStats]) -> dict[MessageQueue, int]:
         async def ask(queue: MessageQueue) -> int:

@@ -2,18 +2,26 @@
 
 A path that is no file and not of the API gives the one page of the application: addresses of things
 in it are deep links. Names of built files contain a hash of their content, so that browsers keep
-them; the page itself is asked for anew. A file has a compressed twin (`NAME.gz`) beside it.
+them. A file has a compressed twin (`NAME.gz`) beside it.
+
+The page itself is asked for anew: it comes with its visitor's session, so that it can ask for what
+it shows at once. Where a cluster is slow to answer, it comes without.
 """
 
+import asyncio
+import html
+import json
 import os
 from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from aerobee.console.http.action import Record
 from aerobee.console.http.endpoints import Entrance, error_response
 from aerobee.console.http.guard import check_host
 from aerobee.console.http.problem import Problem, not_found
+from aerobee.errors import AerobeeError
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "assets")
 PAGE = "index.html"
@@ -27,6 +35,8 @@ _KINDS = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
+_SESSION = b'<meta name="session" content="">'
+SESSION_SECONDS = 0.5
 _FOREVER = "public, max-age=31536000, immutable"
 _NOT_BUILT = "the pages are not built: make install; the API is at /api\n"
 
@@ -47,11 +57,11 @@ class Assets:
     async def serve(self, request: Request) -> Response:
         try:
             check_host(request.headers.get("host", ""), self._entrance.hosts)
-            return self._answer(request)
+            return await self._answer(request)
         except Problem as problem:
             return error_response(problem)
 
-    def _answer(self, request: Request) -> Response:
+    async def _answer(self, request: Request) -> Response:
         path = request.url.path
         if path == "/api" or path.startswith("/api/"):
             raise not_found(f"there is no {request.method} {path}", hint="GET /api lists all calls")
@@ -63,11 +73,30 @@ class Assets:
         found = self._files.get(PAGE) if is_page else found
         if found is None:
             return PlainTextResponse(_NOT_BUILT, 404)
-        return _sent(found, request, "no-cache" if is_page else _FOREVER)
+        return await self._page(found, request) if is_page else _sent(found, request)
+
+    async def _page(self, file: AssetFile, request: Request) -> Response:
+        with open(file.path, "rb") as opened:
+            text = opened.read()
+        told = html.escape(json.dumps(await self._session(request)))
+        named = _SESSION.replace(b'""', f'"{told}"'.encode()) if told != "null" else _SESSION
+        headers = {"cache-control": "no-store"}
+        return Response(text.replace(_SESSION, named), headers=headers, media_type=file.kind)
+
+    async def _session(self, request: Request) -> Record | None:
+        """Return the session of a visitor; None: it takes too long."""
+        address = request.client.host if request.client is not None else ""
+        doorman = self._entrance.doorman
+        visitor = doorman.visitor(request.cookies.get(self._entrance.cookie, ""), address)
+        try:
+            async with asyncio.timeout(SESSION_SECONDS):
+                return await doorman.told(visitor)
+        except (AerobeeError, TimeoutError):
+            return None
 
 
-def _sent(file: AssetFile, request: Request, caching: str) -> Response:
-    headers = {"cache-control": caching, "vary": "accept-encoding"}
+def _sent(file: AssetFile, request: Request) -> Response:
+    headers = {"cache-control": _FOREVER, "vary": "accept-encoding"}
     path = file.path
     if file.has_twin and "gzip" in request.headers.get("accept-encoding", ""):
         path += ".gz"

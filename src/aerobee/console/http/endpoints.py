@@ -23,6 +23,7 @@ from aerobee.console.http.action import (
     Ask,
     Download,
     EventStream,
+    Record,
     SessionReply,
 )
 from aerobee.console.http.event_text import event_bytes, with_pings
@@ -46,6 +47,10 @@ class Doorman(Protocol):
     """Tells who a visitor is."""
 
     def visitor(self, token: str, address: str) -> Visitor: ...
+
+    async def told(self, visitor: Visitor) -> Record:
+        """What the page of a visitor needs to know at first."""
+        ...
 
 
 class Entrance(NamedTuple):

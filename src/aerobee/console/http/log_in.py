@@ -54,6 +54,16 @@ class LogIn:
             return Visitor(address, None, None, self._csrf)
         return Visitor(address, session.role, session.user, session.csrf)
 
+    async def told(self, visitor: Visitor) -> Record:
+        """Return what the page of a visitor needs to know at first."""
+        own = {
+            "user": visitor.user,
+            "role": visitor.role.word if visitor.role is not None else None,
+            "login_needed": self._accounts is not None,
+            "csrf": visitor.csrf,
+        }
+        return own if visitor.role is None else {**own, **await self._facts()}
+
     def actions(self) -> tuple[Action, ...]:
         return (
             Action(
@@ -81,7 +91,7 @@ class LogIn:
         )
 
     async def show(self, ask: Ask) -> Record:
-        return await self._told(ask.visitor)
+        return await self.told(ask.visitor)
 
     async def begin(self, ask: Ask) -> SessionReply:
         if self._accounts is None:
@@ -105,18 +115,9 @@ class LogIn:
             self._sessions.end(ask.token)
         token, session = self._sessions.begin(account.name, account.role, self._now())
         visitor = Visitor(address, session.role, session.user, session.csrf)
-        return SessionReply(await self._told(visitor), token)
+        return SessionReply(await self.told(visitor), token)
 
     async def end(self, ask: Ask) -> SessionReply:
         if ask.token:
             self._sessions.end(ask.token)
         return SessionReply({"done": "logged out"}, "")
-
-    async def _told(self, visitor: Visitor) -> Record:
-        own = {
-            "user": visitor.user,
-            "role": visitor.role.word if visitor.role is not None else None,
-            "login_needed": self._accounts is not None,
-            "csrf": visitor.csrf,
-        }
-        return own if visitor.role is None else {**own, **await self._facts()}

@@ -6,11 +6,12 @@ console made is seen at once: `forget` has the next question asked anew.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from aerobee.client.admin.admin import Admin
-from aerobee.errors import AerobeeError, NotFound
+from aerobee.console.watch.broker_tables import AskSome, BrokerTables, in_parts
+from aerobee.errors import NotFound
 from aerobee.model.flags import is_readable, is_writable
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import (
@@ -24,23 +25,14 @@ from aerobee.model.route import MASTER_ID, ClusterInfo
 from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
 
 T = TypeVar("T")
-A = TypeVar("A")
 
 FRESH_SECONDS = 2.0
-AT_ONCE = 4
-"""Masters that are asked about all that they have."""
 COST_FACTOR = 50
 """A question that took t is not asked again for fifty times t."""
 NORMAL, RETRY, DEAD_LETTER, SYSTEM = KINDS = ("normal", "retry", "dead_letter", "system")
 UNSPECIFIED = "UNSPECIFIED"
 Own: TypeAlias = frozenset[str]
 """System topics that are named after clusters and brokers."""
-
-
-class AskSome(Protocol[A]):
-    """A question to some masters."""
-
-    def __call__(self, *, on: Sequence[str]) -> Awaitable[dict[str, A]]: ...
 
 
 class TopicEntry(NamedTuple):
@@ -81,10 +73,12 @@ class Kept(Generic[T]):
         async with self._lock:
             if self._answer is not None and self._now() < self._old_at:
                 return self._answer
-            begun = self._now()
+            begun, is_first = self._now(), self._answer is None
             self._answer = await self._ask()
             ended = self._now()
-            self._old_at = ended + max(FRESH_SECONDS, (ended - begun) * COST_FACTOR)
+            # The first question is the dearest: those after it ask only for what has changed.
+            cost = 0.0 if is_first else ended - begun
+            self._old_at = ended + max(FRESH_SECONDS, cost * COST_FACTOR)
             return self._answer
 
 
@@ -94,6 +88,11 @@ class Catalogue:
         self._cluster = Kept(admin.cluster, now)
         self._topics = Kept(self._ask_topics, now)
         self._groups = Kept(self._ask_groups, now)
+        self._own: Own = frozenset()
+        self._topic_tables: BrokerTables[TopicConfig] = BrokerTables(admin.topics.tables)
+        self._group_tables: BrokerTables[GroupConfig] = BrokerTables(admin.groups.tables)
+        self._topic_entries: dict[str, TopicEntry] = {}
+        self._group_entries: dict[str, GroupEntry] = {}
 
     def forget(self) -> None:
         for kept in (self._cluster, self._topics, self._groups):
@@ -139,7 +138,7 @@ class Catalogue:
         """Return the answers of the masters that answer, by broker name; raises if none does."""
         masters = await self.masters()
         names = {address: name for name, address in masters.items()}
-        parts = await asked_in_parts(ask, list(masters.values()))
+        parts = [part async for part in in_parts(ask, list(masters.values()))]
         return {names[place]: answer for part in parts for place, answer in part.items()}
 
     async def topics(self) -> dict[str, TopicEntry]:
@@ -149,51 +148,28 @@ class Catalogue:
         return await self._groups.answer()
 
     async def _ask_topics(self) -> dict[str, TopicEntry]:
-        told = await self.by_broker(self._admin.topics.configs)
         own = await self._own_names()
-        found: dict[str, dict[str, TopicConfig]] = {}
-        for broker, configs in told.items():
-            for config in configs:
-                found.setdefault(config.name, {})[broker] = config
-        return {name: _topic(name, configs, own) for name, configs in sorted(found.items())}
+        found = await self._topic_tables.by_name(await self.masters())
+        if found is not None or own != self._own:
+            self._own = own
+            found = found if found is not None else self._topic_tables.joined()
+            self._topic_entries = {
+                name: _topic(name, configs, own) for name, configs in sorted(found.items())
+            }
+        return self._topic_entries
 
     async def _ask_groups(self) -> dict[str, GroupEntry]:
-        told = await self.by_broker(self._admin.groups.configs)
-        found: dict[str, dict[str, GroupConfig]] = {}
-        for broker, configs in told.items():
-            for config in configs:
-                found.setdefault(config.name, {})[broker] = config
-        return {
-            name: GroupEntry(
-                name,
-                is_system_group(name),
-                all(one.is_enabled for one in configs.values()),
-                configs,
-            )
-            for name, configs in sorted(found.items())
-        }
+        found = await self._group_tables.by_name(await self.masters())
+        if found is not None:
+            self._group_entries = {
+                name: _group(name, configs) for name, configs in sorted(found.items())
+            }
+        return self._group_entries
 
     async def _own_names(self) -> Own:
         brokers = (await self.cluster()).brokers
         clusters = {one.cluster for one in brokers}
         return frozenset({one.name for one in brokers} | clusters | set(map(reply_topic, clusters)))
-
-
-async def asked_in_parts(ask: AskSome[T], places: Sequence[str]) -> list[dict[str, T]]:
-    """Ask some masters at a time, and return the answers of those that answer: the answers of all
-    about ten thousand names, half read, would fill the memory. Raises if nobody answers."""
-    found: list[dict[str, T]] = []
-    failed: AerobeeError | None = None
-    for start in range(0, len(places), AT_ONCE):
-        # Each by itself: together, one that fails would leave the others' answers unread.
-        asked = (or_none(ask(on=(place,))) for place in places[start : start + AT_ONCE])
-        for answer, error in await asyncio.gather(*asked):
-            if answer is not None:
-                found.append(answer)
-            failed = error or failed
-    if failed is not None and not found:
-        raise failed
-    return found
 
 
 def kind_of(topic: str, own: Own = frozenset()) -> str:
@@ -225,12 +201,9 @@ def _topic(name: str, configs: Mapping[str, TopicConfig], own: Own) -> TopicEntr
     )
 
 
-async def or_none(asking: Awaitable[T]) -> tuple[T | None, AerobeeError | None]:
-    """Return an answer, or the error that came instead."""
-    try:
-        return await asking, None
-    except AerobeeError as error:
-        return None, error
+def _group(name: str, configs: Mapping[str, GroupConfig]) -> GroupEntry:
+    is_enabled = all(one.is_enabled for one in configs.values())
+    return GroupEntry(name, is_system_group(name), is_enabled, configs)
 
 
 def by_name(names: Iterable[str], wanted: str) -> list[str]:

@@ -1,18 +1,15 @@
-"""Figures of brokers, topics and groups: counters of two moments become rates.
+"""Figures of brokers and topics: counters of two moments become rates.
 
 Counters never go back while a broker runs; after a restart they begin anew, and then there is no
 rate for one moment. Values, and arithmetic on them: nobody is asked here.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from aerobee.client.admin.brokers import RuntimeInfo
-from aerobee.client.admin.groups import GroupProgress
-from aerobee.model.message_queue import MessageQueue
-from aerobee.model.names import is_retry_topic
 from aerobee.protocol.bodies.topic_stats import QueueStats
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
@@ -130,66 +127,6 @@ def topic_figures(
     )
     if before is not None and seconds > before.seconds and end >= before.end:
         found.stored = (end - before.end) / (seconds - before.seconds)
-    return found
-
-
-@dataclass(slots=True)
-class GroupState:
-    """A group, as it was last asked about."""
-
-    seconds: float
-    offsets: dict[MessageQueue, int]
-    lags: dict[MessageQueue, int]
-    lag: int
-    retry: int
-    """Messages that wait in its retry topics."""
-    topics: int
-    consumed: float | None = None
-    """A second; None: it was asked about once."""
-    by_topic: dict[str, float] = field(default_factory=dict)
-    """Consumed a second, by topic."""
-
-
-def group_state(progress: GroupProgress, seconds: float, before: GroupState | None) -> GroupState:
-    queues = progress.queues
-    offsets = {queue: one.consumer_offset for queue, one in queues.items()}
-    found = GroupState(
-        seconds,
-        offsets,
-        {queue: max(0, one.lag) for queue, one in queues.items()},
-        sum(max(0, one.lag) for queue, one in queues.items() if not is_retry_topic(queue.topic)),
-        sum(max(0, one.lag) for queue, one in queues.items() if is_retry_topic(queue.topic)),
-        len({queue.topic for queue in queues if not is_retry_topic(queue.topic)}),
-    )
-    if before is not None and seconds > before.seconds:
-        span = seconds - before.seconds
-        for queue, offset in offsets.items():
-            moved = max(0, offset - before.offsets.get(queue, offset))
-            rate = moved / span
-            found.by_topic[queue.topic] = found.by_topic.get(queue.topic, 0.0) + rate
-        found.consumed = sum(found.by_topic.values())
-    return found
-
-
-def joined_progress(parts: Iterable[Mapping[str, GroupProgress]]) -> dict[str, GroupProgress]:
-    """Return the progress of groups in the queues of all brokers, told by some at a time."""
-    found: dict[str, GroupProgress] = {}
-    for part in parts:
-        for name, progress in part.items():
-            before = found.get(name)
-            if before is not None:
-                rate = before.messages_a_second + progress.messages_a_second
-                progress = GroupProgress(name, {**before.queues, **progress.queues}, rate)
-            found[name] = progress
-    return found
-
-
-def consumed_by_topic(groups: Iterable[GroupState]) -> dict[str, float]:
-    """Return by topic the messages that all groups together consume in a second."""
-    found: dict[str, float] = {}
-    for group in groups:
-        for topic, rate in group.by_topic.items():
-            found[topic] = found.get(topic, 0.0) + rate
     return found
 
 

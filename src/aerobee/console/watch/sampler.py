@@ -19,23 +19,21 @@ from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.console.history.history import History, Mark
 from aerobee.console.history.series import parts_of, series_name
 from aerobee.console.http.problem import is_unsupported
-from aerobee.console.watch.catalogue import SYSTEM, AskSome, Catalogue, asked_in_parts
+from aerobee.console.watch.broker_tables import AskSome, in_parts
+from aerobee.console.watch.catalogue import SYSTEM, Catalogue
 from aerobee.console.watch.feed import Feed, FigureSample
 from aerobee.console.watch.figures import (
     BrokerRates,
     Counters,
-    GroupState,
     TopicFigures,
-    consumed_by_topic,
     counters_of,
     flush_behind,
-    group_state,
-    joined_progress,
     put_latency,
     rates_between,
     topic_figures,
     waiting_by_level,
 )
+from aerobee.console.watch.group_figures import GroupAnswers, GroupState, consumed_by_topic
 from aerobee.console.watch.poll import Poll
 from aerobee.errors import AerobeeError
 from aerobee.model.names import dead_letter_topic
@@ -188,13 +186,10 @@ class Sampler:
 
     async def _ask_groups(self) -> None:
         addresses = list((await self._catalogue.masters()).values())
-        parts = await asked_in_parts(self._admin.groups.progress_of_all, addresses)
-        told = joined_progress(parts)
-        seconds = self._now()
-        self.groups = {
-            name: group_state(progress, seconds, self.groups.get(name))
-            for name, progress in told.items()
-        }
+        answers = GroupAnswers({name for kind, name in self._watched if kind == "group"})
+        async for told in in_parts(self._admin.groups.progress_of_all, addresses):
+            answers.take(told)
+        self.groups = answers.states(self._now(), self.groups)
         self.consumed = consumed_by_topic(self.groups.values())
         self._fresh.add("group")
 

@@ -11,9 +11,15 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
-from aerobee.protocol.bodies.message_queue import by_queue, queue_from, queue_json, queue_key
+from aerobee.protocol.bodies.message_queue import (
+    by_queue,
+    parse_queues,
+    queue_from,
+    queue_json,
+    queue_prefix,
+)
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import ObjectKey, Value, parse, write_compact
+from aerobee.protocol.text.json_text import Parsed, parse, quoted, write_compact
 
 
 class ConsumeProgress(NamedTuple):
@@ -55,40 +61,37 @@ class TimeSpan(NamedTuple):
 
 
 def encode_consume_stats(stats: ConsumeStats) -> bytes:
-    return write_compact(_stats_json(stats))
+    return _stats_text(stats).encode()
 
 
 def decode_consume_stats(body: bytes) -> ConsumeStats:
-    return _stats_from(Members(parse(body), "the consume stats"))
+    return _stats_from(Members(parse_queues(body), "the consume stats"))
 
 
 def encode_consume_stats_list(
     groups: Iterable[tuple[str, Iterable[ConsumeStats]]], broker_address: str
 ) -> bytes:
     """All groups, each with its topics."""
-    listed: list[Value] = []
+    listed: list[str] = []
     lag = in_flight = 0
     for group, topics in groups:
-        entries: list[Value] = []
+        entries: list[str] = []
         for stats in topics:
-            entries.append(_stats_json(stats))
-            lag += sum(progress.lag for progress in stats.queues.values())
-            in_flight += sum(progress.in_flight for progress in stats.queues.values())
-        listed.append({group: entries})
-    return write_compact(
-        {
-            "brokerAddr": broker_address,
-            "consumeStatsList": listed,
-            "totalDiff": lag,
-            "totalInflightDiff": in_flight,
-        }
-    )
+            entries.append(_stats_text(stats))
+            for progress in stats.queues.values():
+                lag += progress.lag
+                in_flight += progress.in_flight
+        listed.append(f"{{{quoted(group)}:[{','.join(entries)}]}}")
+    return (
+        f'{{"brokerAddr":{quoted(broker_address)},"consumeStatsList":[{",".join(listed)}],'
+        f'"totalDiff":{lag},"totalInflightDiff":{in_flight}}}'
+    ).encode()
 
 
 def decode_consume_stats_list(body: bytes) -> dict[str, list[ConsumeStats]]:
     """By group, its topics."""
     found: dict[str, list[ConsumeStats]] = {}
-    for item in Members(parse(body), "the list").array("consumeStatsList"):
+    for item in Members(parse_queues(body), "the list").array("consumeStatsList"):
         members = Members(item, "an item of consumeStatsList")
         for group in members.names():
             found[group] = [
@@ -131,26 +134,32 @@ def _span_from(row: Members) -> TimeSpan:
 
 
 def _stats_from(members: Members) -> ConsumeStats:
-    queues = {}
-    for queue, value in by_queue(members.object("offsetTable")).items():
-        one = Members(value, f"the progress in {queue}")
-        queues[queue] = ConsumeProgress(
-            one.int64("brokerOffset", 0),
-            one.int64("consumerOffset", 0),
-            one.int64("pullOffset", 0),  # clients before 5.0 know none
-            one.int64("lastTimestamp", 0),
-        )
+    queues = {
+        queue: _progress_from(value)
+        for queue, value in by_queue(members.object("offsetTable")).items()
+    }
     return ConsumeStats(queues, members.real("consumeTps", 0.0))
 
 
-def _stats_json(stats: ConsumeStats) -> dict[str, Value]:
-    table: dict[ObjectKey, Value] = {
-        queue_key(queue): {
-            "brokerOffset": progress.broker_offset,
-            "consumerOffset": progress.consumer_offset,
-            "lastTimestamp": progress.last_timestamp,
-            "pullOffset": progress.pull_offset,
-        }
-        for queue, progress in stats.queues.items()
-    }
-    return {"consumeTps": stats.tps, "offsetTable": table}
+def _progress_from(value: Parsed) -> ConsumeProgress:
+    one = Members(value, "the progress in a queue")
+    return ConsumeProgress(
+        one.int64("brokerOffset", 0),
+        one.int64("consumerOffset", 0),
+        one.int64("pullOffset", 0),  # clients before 5.0 know none
+        one.int64("lastTimestamp", 0),
+    )
+
+
+def _stats_text(stats: ConsumeStats) -> str:
+    rows: list[str] = []
+    topic = broker = before = after = ""
+    for queue, (end, consumed, pulled, stored_ms) in stats.queues.items():
+        if queue.topic != topic or queue.broker_name != broker or not before:
+            topic, broker = queue.topic, queue.broker_name
+            before, after = queue_prefix(topic, broker)
+        rows.append(
+            f'{before}{queue.queue_id}{after}{{"brokerOffset":{end},"consumerOffset":{consumed},'
+            f'"lastTimestamp":{stored_ms},"pullOffset":{pulled}}}'
+        )
+    return f'{{"consumeTps":{stats.tps!r},"offsetTable":{{{",".join(rows)}}}}}'

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
-from aerobee.protocol.bodies.message_queue import by_queue
+from aerobee.protocol.bodies.message_queue import by_queue, parse_queues, queue_prefix
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import ObjectKey, Value, parse, write_compact
 
 
 class QueueStats(NamedTuple):
@@ -30,23 +29,18 @@ class TopicStats(NamedTuple):
 
 
 def encode_topic_stats(queues: Mapping[MessageQueue, QueueStats], sends_a_second: float) -> bytes:
-    table: dict[ObjectKey, Value] = {
-        (
-            ("brokerName", queue.broker_name),
-            ("queueId", queue.queue_id),
-            ("topic", queue.topic),
-        ): {
-            "lastUpdateTimestamp": stats.stored_ms,
-            "maxOffset": stats.max_offset,
-            "minOffset": stats.min_offset,
-        }
-        for queue, stats in queues.items()
-    }
-    return write_compact({"offsetTable": table, "topicPutTps": sends_a_second})
+    rows: list[str] = []
+    for queue, (start, end, stored_ms) in queues.items():
+        before, after = queue_prefix(queue.topic, queue.broker_name)
+        rows.append(
+            f'{before}{queue.queue_id}{after}{{"lastUpdateTimestamp":{stored_ms},'
+            f'"maxOffset":{end},"minOffset":{start}}}'
+        )
+    return f'{{"offsetTable":{{{",".join(rows)}}},"topicPutTps":{sends_a_second!r}}}'.encode()
 
 
 def decode_topic_stats(body: bytes) -> TopicStats:
-    members = Members(parse(body), "the topic's stats")
+    members = Members(parse_queues(body), "the topic's stats")
     queues = {}
     for queue, value in by_queue(members.object("offsetTable")).items():
         one = Members(value, f"the stats of {queue}")

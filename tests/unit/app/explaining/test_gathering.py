@@ -232,6 +232,17 @@ def test_members_that_disagree_are_a_mismatch() -> None:
     with_scene(test)
 
 
+def test_nobody_waits_long_for_a_member_that_does_not_answer() -> None:
+    async def test(scene: Scene) -> None:
+        async with scene.consumer():
+            there = (await scene.tool.connections.consumers("g")).clients
+            gathering = Gathering(scene.tool, lambda: 0, member_seconds=0)
+            facts = await gathering.group("g")
+            assert facts.silent == tuple(one.client_id for one in there)
+
+    with_scene(test)
+
+
 def test_a_group_that_wants_other_topics_does_not_subscribe() -> None:
     async def test(scene: Scene) -> None:
         message_id = await scene.send()

@@ -42,6 +42,19 @@ def test_live_figures_begin_with_a_greeting_and_come_again(console: ConsoleClien
     assert samples[1][1]["values"].keys() == {"cluster.lag"}
 
 
+def test_live_figures_have_their_past_first_if_it_is_asked_for(console: ConsoleClient) -> None:
+    path = "/api/live?series=cluster.lag&points=3600&from="
+    with contextlib.closing(console.events("/api/live?series=cluster.lag")) as events:
+        start = next(data["at"] for name, data in events if name == "sample")
+    with contextlib.closing(console.events(f"{path}{start}")) as events:
+        assert next(events)[0] == "hello"
+        name, past = next(events)
+        sample = next(events)
+    assert name == "past"
+    assert past["times"][0] <= start < sample[1]["at"]
+    assert len(past["series"]["cluster.lag"]) == len(past["times"])
+
+
 def test_too_many_series_and_spans_that_end_before_they_begin_are_refused(
     console: ConsoleClient,
 ) -> None:

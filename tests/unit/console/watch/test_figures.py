@@ -1,28 +1,19 @@
 import pytest
 
 from aerobee.client.admin.brokers import RuntimeInfo
-from aerobee.client.admin.groups import GroupProgress
 from aerobee.console.watch.figures import (
     Counters,
     DiskSpace,
-    consumed_by_topic,
     counters_of,
     days_left,
     disk_space,
     flush_behind,
-    group_state,
-    joined_progress,
     put_latency,
     rates_between,
     topic_figures,
     waiting_by_level,
 )
-from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.protocol.bodies.consume_stats import ConsumeProgress
 from aerobee.protocol.bodies.topic_stats import QueueStats
-
-QUEUE = MessageQueue("orders", "broker-a", QueueId(0))
-RETRY = MessageQueue("%RETRY%billing", "broker-a", QueueId(0))
 
 
 def test_counters_of_two_moments_are_rates_and_a_restart_is_none() -> None:
@@ -68,31 +59,3 @@ def test_a_topic_asked_about_twice_has_a_rate() -> None:
     assert second.stored == 2.0
     anew = topic_figures([QueueStats(0, 1, 9)], 4.0, second)
     assert anew.stored is None
-
-
-def test_a_group_has_its_lag_its_retries_and_what_it_consumed_by_topic() -> None:
-    def progress(at: int, retried: int) -> GroupProgress:
-        queues = {
-            QUEUE: ConsumeProgress(100, at, at, 0),
-            RETRY: ConsumeProgress(5, retried, retried, 0),
-        }
-        return GroupProgress("billing", queues, 0.0)
-
-    first = group_state(progress(40, 2), 0.0, None)
-    assert (first.lag, first.retry, first.topics, first.consumed) == (60, 3, 1, None)
-    second = group_state(progress(60, 2), 2.0, first)
-    assert second.consumed == 10.0
-    assert consumed_by_topic([second, first])["orders"] == 10.0
-    assert "payments" not in consumed_by_topic([second])
-    moved_back = group_state(progress(0, 2), 3.0, second)
-    assert moved_back.consumed == 0.0
-
-
-def test_progress_that_brokers_tell_apart_is_put_together() -> None:
-    def of(broker: str, lag: int) -> GroupProgress:
-        queue = MessageQueue("orders", broker, QueueId(0))
-        return GroupProgress("billing", {queue: ConsumeProgress(lag, 0, 0, 0)}, 1.0)
-
-    told = joined_progress([{"billing": of("a", 3)}, {"billing": of("b", 4), "other": of("b", 1)}])
-    assert (told["billing"].lag, told["billing"].messages_a_second) == (7, 2.0)
-    assert told["other"].lag == 1

@@ -69,7 +69,9 @@ def test_times_are_shown_per_queue() -> None:
 def test_times_and_all_groups_are_read_again() -> None:
     spans = [TimeSpan(QUEUE, 1, 2, 3, 4)]
     assert decode_time_spans(encode_time_spans(spans)) == spans
-    stats = ConsumeStats({QUEUE: ConsumeProgress(10, 4, 7, 5)}, 1.5)
+    other, there = MessageQueue("U", "b", QueueId(0)), MessageQueue("U", "c", QueueId(0))
+    progress = ConsumeProgress(10, 4, 7, 5)
+    stats = ConsumeStats({QUEUE: progress, other: progress, there: progress}, 1.5)
     assert decode_consume_stats_list(encode_consume_stats_list([("g", [stats])], "a")) == {
         "g": [stats]
     }

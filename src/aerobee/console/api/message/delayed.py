@@ -15,7 +15,8 @@ from aerobee.console.http.action import GET, POST, Action, Ask, Record
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind
 from aerobee.console.message.message_rows import message_row
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.due_times import DuePoint, DueTimes
 
 INTERVALS = 30

@@ -28,7 +28,8 @@ from aerobee.console.message.message_rows import body_row, host_of, message_deta
 from aerobee.console.message.message_search import Finished, Found, MessageSearch, SearchWish
 from aerobee.console.message.message_tail import Dropped, Following, MessageTail
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.catalogue import Catalogue, or_none
+from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.errors import TopicNotFound
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue, QueueId
