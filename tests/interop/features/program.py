@@ -99,7 +99,10 @@ class Program:
 
     def ask(self, do: str, **fields: str | int | Sequence[str]) -> list[Event]:
         """Give a command, wait for its end: the events that name it, but for the end."""
-        own = self.finish(self.begin(do, **fields))
+        return self._outcome(do, self.begin(do, **fields))
+
+    def _outcome(self, do: str, number: str) -> list[Event]:
+        own = self.finish(number)
         for event in own:
             if event["event"] == "failed":
                 raise ProgramError(f"{do}: {event['error']}")
@@ -150,11 +153,16 @@ class Program:
         self, consumer: str, count: int, *, seconds: float = TAKE_SECONDS, invisible_s: int = 10
     ) -> list[Event]:
         """So many messages for a simple consumer; fewer if no more come in that time."""
+        number = self.begin_take(consumer, count, seconds=seconds, invisible_s=invisible_s)
+        return self._outcome("take", number)
+
+    def begin_take(self, consumer: str, count: int, *, seconds: float, invisible_s: int) -> str:
         told = {"count": count, "wait": round(seconds * 1000), "invisible": invisible_s * 1000}
-        return self.ask("take", consumer=consumer, **told)
+        return self.begin("take", consumer=consumer, **told)
 
     def ack(self, consumer: str, messages: Sequence[Event]) -> None:
-        self.ask("ack", consumer=consumer, wanted=[message["msgId"] for message in messages])
+        if messages:
+            self.ask("ack", consumer=consumer, wanted=[message["msgId"] for message in messages])
 
     def postpone(self, consumer: str, message: Event, invisible_s: int) -> None:
         wanted = {"wanted": message["msgId"], "invisible": invisible_s * 1000}
