@@ -4,7 +4,7 @@ import pytest
 
 from tests.interop.features.conftest import Names
 from tests.interop.features.ground import Ground
-from tests.interop.features.program import Event, Program, bodies
+from tests.interop.features.program import Program, bodies
 
 TEXTS_SECONDS_MAX = 60
 
@@ -22,14 +22,6 @@ def stored(ground: Ground, names: Names, count: int) -> list[str]:
 def answers(client: Program, names: Names, text: str) -> list[str]:
     client.linger(0.1)
     return [event["answer"] for event in client.checked(names.topic) if event["body"] == text]
-
-
-def wait_for_checks(client: Program, names: Names, text: str) -> list[Event]:
-    return client.wait_for(
-        lambda _: client.checked(names.topic),
-        lambda events: text in bodies(events),
-        TEXTS_SECONDS_MAX,
-    )
 
 
 @pytest.mark.feature("grpc-transaction")
@@ -65,17 +57,3 @@ def test_the_producer_is_asked_until_it_knows(
     assert answers(client, names, "later")[:3] == ["unknown", "unknown", "commit"]
     assert set(answers(client, names, "yes")) == {"commit"}
     assert set(answers(client, names, "no")) == {"rollback"}
-
-
-@pytest.mark.feature("grpc-check-back-restart")
-def test_the_producer_is_asked_after_the_broker_was_killed(
-    client: Program, ground: Ground, names: Names
-) -> None:
-    ground.create_topic(names.topic, kind="TRANSACTION")
-    transact(client, names, "no", outcome="unknown", check="rollback")
-    transact(client, names, "yes", outcome="unknown", check="commit")
-    ground.restart_broker()
-    assert stored(ground, names, 1) == ["yes"]
-    wait_for_checks(client, names, "no")
-    assert set(answers(client, names, "yes")) == {"commit"}
-    assert stored(ground, names, 1) == ["yes"]

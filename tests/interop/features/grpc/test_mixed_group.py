@@ -1,7 +1,6 @@
-"""Brokers are killed under clients of gRPC, and members of both protocols share a group."""
+"""Members of both protocols share a group: a simple consumer of gRPC, a remoting POP consumer."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,51 +8,11 @@ import pytest
 from tests.interop.features.conftest import Names, Programs, check_tools
 from tests.interop.features.ground import QUEUES, Ground
 from tests.interop.features.install import missing
-from tests.interop.features.program import Event, Program, ProgramError, bodies
+from tests.interop.features.program import Program, bodies
 from tests.interop.features.servers import Server
-from tests.interop.features.waiting import until
 
 REMOTING = "java-5.5.0"
 MESSAGES = 40
-
-
-@pytest.mark.feature("grpc-broker-restart")
-def test_sending_and_receiving_go_on_after_the_broker_was_killed(
-    client: Program, ground: Ground, names: Names
-) -> None:
-    ground.create_topic(names.topic, kind="NORMAL")
-    ground.create_group(names.group, retries=16)
-    client.open(names.one, names.group, names.topic)
-    before = [f"before {number}" for number in range(10)]
-    client.send("sync", names.topic, *before)
-    found = client.take(names.one, 10, invisible_s=60)
-    client.ack(names.one, found)
-    assert sorted(bodies(found)) == before
-    ground.restart_broker()
-    assert sorted(message.body.decode() for message in ground.stored(names.topic)) == before
-    after = [f"after {number}" for number in range(10)]
-    for body in after:
-        until(partial(_sent, client, names.topic, body), 90, "no send succeeds")
-    received: list[str] = []
-    until(partial(_all_taken, client, names.one, received, after), 90, "not all come")
-    assert set(received) == set(after)
-
-
-def _sent(client: Program, topic: str, body: str) -> list[Event]:
-    try:
-        return client.send("sync", topic, body)
-    except ProgramError:
-        return []
-
-
-def _all_taken(client: Program, consumer: str, received: list[str], wanted: list[str]) -> bool:
-    try:
-        found = client.take(consumer, 1, seconds=5, invisible_s=60)
-        client.ack(consumer, found)
-    except ProgramError:
-        return False
-    received += bodies(found)
-    return set(wanted) <= set(received)
 
 
 @pytest.fixture
