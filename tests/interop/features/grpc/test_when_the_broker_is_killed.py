@@ -15,8 +15,8 @@ from tests.interop.features.waiting import until
 
 RESTART_SECONDS_MAX = 90
 COME_BACK_LATE = ("go-grpc", "python-grpc", "rust-grpc")
-"""These open a telemetry that has ended again with their next settings, within five minutes, or with
-their next send. Until then, another producer of the topic is asked."""
+"""These open a telemetry that has ended again with their next settings, within five minutes, or
+with their next send. Until then, another producer of the topic is asked."""
 
 
 @pytest.mark.feature("grpc-check-back-restart")

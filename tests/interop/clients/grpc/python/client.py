@@ -36,7 +36,7 @@ BY_SQL = 2
 RESOLUTIONS = {
     "commit": TransactionResolution.COMMIT,
     "rollback": TransactionResolution.ROLLBACK,
-    "unknown": TransactionResolution.UNKNOWN,
+    "unknown": TransactionResolution.TRANSACTION_RESOLUTION_UNSPECIFIED,
 }
 
 _printing = threading.Lock()
