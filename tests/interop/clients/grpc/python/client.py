@@ -178,7 +178,7 @@ class Client:
     def _recall(self, fields: Fields) -> None:
         topic = fields["topic"][0]
         recalled = self._producer(topic).recall_message(topic, fields["handle"][0])
-        print_event("recalled", id=fields["id"][0], msgId=recalled.message_id)
+        print_event("recalled", id=fields["id"][0], msgId=recalled)
 
     def _subscribe(self, fields: Fields) -> None:
         name = fields["consumer"][0]
