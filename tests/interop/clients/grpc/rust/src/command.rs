@@ -16,7 +16,10 @@ impl Command {
     pub fn new(line: &str) -> Command {
         let mut fields: HashMap<String, Vec<String>> = HashMap::new();
         for (name, value) in form_urlencoded::parse(line.as_bytes()) {
-            fields.entry(name.into_owned()).or_default().push(value.into_owned());
+            fields
+                .entry(name.into_owned())
+                .or_default()
+                .push(value.into_owned());
         }
         Command { fields }
     }
@@ -27,7 +30,8 @@ impl Command {
 
     /// The only value of a field that must be there.
     pub fn text(&self, name: &str) -> &str {
-        self.find(name).unwrap_or_else(|| panic!("{name} is missing"))
+        self.find(name)
+            .unwrap_or_else(|| panic!("{name} is missing"))
     }
 
     pub fn number(&self, name: &str) -> u64 {
@@ -44,7 +48,9 @@ pub fn print(event: &Value) {
 }
 
 pub fn described(name: &str, message: &MessageView) -> Value {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("a time after 1970");
     json!({
         "event": name,
         "topic": message.topic(),

@@ -23,7 +23,10 @@ pub struct Producers {
 
 impl Producers {
     pub fn new(option: ClientOption) -> Producers {
-        Producers { option, by_topic: HashMap::new() }
+        Producers {
+            option,
+            by_topic: HashMap::new(),
+        }
     }
 
     pub async fn send(&mut self, command: &Command) -> Outcome<()> {
@@ -31,7 +34,10 @@ impl Producers {
         match command.text("how") {
             "sync" => {
                 for body in command.texts("body") {
-                    sent(command, by.send(message(command, body)?).await?.message_id());
+                    sent(
+                        command,
+                        by.send(message(command, body)?).await?.message_id(),
+                    );
                 }
             }
             "async" => send_together(by, command).await?,
