@@ -115,6 +115,17 @@ def subscription(fields: Fields) -> dict[str, FilterExpression]:
     return {fields["topic"][0]: expression}
 
 
+def receive(consumer: SimpleConsumer, count: int, invisible_seconds: int) -> list[Message]:
+    try:
+        found: list[Message] = consumer.receive(count, invisible_seconds)
+    except Exception as error:
+        # The client may ask before its settings are there, which Apache's proxy does not bear.
+        if "Settings" not in str(error):
+            raise
+        return []
+    return found
+
+
 class Client:
     def __init__(self, address: str) -> None:
         self._configuration = ClientConfiguration(
@@ -201,7 +212,7 @@ class Client:
         end = time.monotonic() + int(fields["wait"][0]) / 1000
         left = int(fields["count"][0])
         while left > 0 and time.monotonic() < end:
-            found = consumer.receive(min(left, BATCH), int(fields["invisible"][0]) // 1000)
+            found = receive(consumer, min(left, BATCH), int(fields["invisible"][0]) // 1000)
             left -= len(found)
             for one in found:
                 self._taken[one.message_id] = one
