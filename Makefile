@@ -140,7 +140,7 @@ sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a 
 	$(PY) -m tests.sim --seeds $(SEEDS)
 	$(PY) -m tests.raft_sim --seeds $(SEEDS)
 
-test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node)
+test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node, Rust)
 	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \
 	  $(PY) -m pytest tests/interop tests/integration/test_order_pipeline.py -m 'java or quick or night'
 

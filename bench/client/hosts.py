@@ -34,12 +34,11 @@ from bench.broker_servers import (
 from bench.client.meter import FETCH
 from bench.client.packages import BUILD
 from bench.pipeline.servers import Kafka
-from tests.interop.apache import ApacheError, redo_when_changed, run_tool
+from tests.interop.apache import ApacheError, proxy_jars, run_tool
 
 NATS_SERVER = "v2.15.2"
 PULLS = {"maxTransferCountOnMessageInMemory": FETCH}
 """Brokers hand out 32 messages at once unless told otherwise; other servers have no such limit."""
-PROXY_POM = Path(__file__).parent / "rocketmq_proxy.xml"
 
 
 class PatientNameServer(NameServer):
@@ -58,14 +57,6 @@ class Proxy(Apache):
     ready = "startup successfully"
 
     def command(self, settings: Mapping[str, object]) -> list[str]:
-        jars = BUILD / "rocketmq-proxy"
-
-        def fetch() -> None:
-            shutil.rmtree(jars, ignore_errors=True)
-            goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-            run_tool(["mvn", "-q", "-B", "-f", str(PROXY_POM), *goal])
-
-        redo_when_changed(BUILD / "rocketmq-proxy.stamp", [PROXY_POM], fetch)
         self.grpc_port = free_port()
         own = {"listenPort": self.port, "storePathRootDir": self.folder / "store"}
         # A queue of sends may take its time while the JVM warms up.
@@ -86,7 +77,7 @@ class Proxy(Apache):
         }
         proxy.write_text(json.dumps(told))
         home = [f"-Duser.home={self.folder}", f"-Djava.io.tmpdir={self.folder}"]
-        main = ["-cp", f"{jars}/*", "org.apache.rocketmq.proxy.ProxyStartup"]
+        main = ["-cp", f"{proxy_jars()}/*", "org.apache.rocketmq.proxy.ProxyStartup"]
         files = ["-pm", "LOCAL", "-bc", str(broker), "-pc", str(proxy)]
         return ["java", *JVM_OPTIONS.split(), *home, *main, *files]
 

@@ -88,6 +88,15 @@ def install_4_9() -> "Jars":
     return Jars(f"{_fetched(HERE / 'apache49' / 'pom.xml', BUILD / 'jars49')}/*")
 
 
+def install_proxy() -> "Jars":
+    """Apache's proxy, which speaks gRPC, and the broker that it may have in itself."""
+    return Jars(f"{proxy_jars()}/*")
+
+
+def proxy_jars() -> Path:
+    return _fetched(HERE / "apache_proxy" / "pom.xml", BUILD / "jars-proxy")
+
+
 def _fetched(pom: Path, jars: Path) -> Path:
     def fetch() -> None:
         shutil.rmtree(jars, ignore_errors=True)

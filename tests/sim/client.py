@@ -22,22 +22,44 @@ QUESTION_MS_MAX = 1_500
 Asked = Callable[[RemotingCommand], None]
 
 
-class Line(asyncio.Protocol):
-    """One connection of a client."""
+class Connection(asyncio.Protocol):
+    """One connection of a client, whatever is spoken on it."""
 
-    def __init__(self, asked: Asked, born_ms: int) -> None:
-        self._asked = asked
-        self.born_ms = born_ms
-        self._frames = FrameReader(FrameLimits())
-        self._waiting: dict[int, asyncio.Future[RemotingCommand]] = {}
+    def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
-        self._opaque = 0
-        self.late = 0
-        """Questions since the last answer that were given up."""
 
     @property
     def is_open(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
+
+    def stop_reading(self) -> None:
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def go_on_reading(self) -> None:
+        if self._transport is not None:
+            self._transport.resume_reading()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+
+class Line(Connection):
+    """A connection that speaks remoting."""
+
+    def __init__(self, asked: Asked, born_ms: int) -> None:
+        super().__init__()
+        self._asked = asked
+        self.born_ms = born_ms
+        self._frames = FrameReader(FrameLimits())
+        self._waiting: dict[int, asyncio.Future[RemotingCommand]] = {}
+        self._opaque = 0
+        self.late = 0
+        """Questions since the last answer that were given up."""
 
     async def ask(self, command: RemotingCommand) -> RemotingCommand:
         answer: asyncio.Future[RemotingCommand] = asyncio.get_running_loop().create_future()
@@ -54,21 +76,6 @@ class Line(asyncio.Protocol):
         self._opaque += 1
         command.opaque = self._opaque
         self._transport.writelines(encode(command))
-
-    def stop_reading(self) -> None:
-        if self._transport is not None:
-            self._transport.pause_reading()
-
-    def go_on_reading(self) -> None:
-        if self._transport is not None:
-            self._transport.resume_reading()
-
-    def abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         self._frames.receive(data)
@@ -171,7 +178,7 @@ class Client:
         if line is not None and line.is_open:
             line.tell(command)
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> Sequence[Connection]:
         return [line for line in self._lines.values() if line.is_open]
 
     # Routes.

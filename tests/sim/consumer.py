@@ -45,6 +45,8 @@ class Taste(NamedTuple):
     is_popping: bool = False
     is_ranked: bool = False
     """Of a group that pops: its topic has priorities, and messages that come again keep theirs."""
+    is_mixed: bool = False
+    """Of a group that pops: every other member speaks gRPC."""
 
 
 class Consumer(Client):

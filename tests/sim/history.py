@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aerobee.app.chaos.log_check import Queue, Sent, SentOutcome
-from aerobee.model.message import StoredMessage
 from aerobee.protocol.response_codes import SendOutcome
 
 NAME_END = b"|"
@@ -31,6 +30,16 @@ class Place(NamedTuple):
     broker: str
     topic: str
     queue_id: int
+
+
+class Handed(Protocol):
+    """A message that a consumer was given, by whichever protocol."""
+
+    @property
+    def body(self) -> bytes: ...
+
+    @property
+    def queue_offset(self) -> int: ...
 
 
 class Ending(Enum):
@@ -156,7 +165,7 @@ class History:
 
     # Consumers.
 
-    def hand(self, place: Place, message: StoredMessage) -> None:
+    def hand(self, place: Place, message: Handed) -> None:
         """A consumer was given a message."""
         name = name_of(message.body)
         where = f"{name!r} at {message.queue_offset} of {place}"
@@ -174,11 +183,11 @@ class History:
             if waited_ms < attempt.delay_ms:
                 self.breach("early", f"{where}: {waited_ms} of {attempt.delay_ms} ms")
 
-    def finish(self, group: str, place: Place, message: StoredMessage) -> None:
+    def finish(self, group: str, place: Place, message: Handed) -> None:
         self.done[group, place].add(message.queue_offset)
         self.processed[group].add(number_of(name_of(message.body)))
 
-    def pop(self, group: str, place: Place, message: StoredMessage) -> None:
+    def pop(self, group: str, place: Place, message: Handed) -> None:
         """A message was popped. What was acknowledged may not be."""
         acked_ms = self.popped.get((group, place, message.queue_offset))
         if acked_ms is not None and not self.may_lose_after(place.broker, acked_ms):
@@ -186,11 +195,11 @@ class History:
                 "acknowledged", f"{group} is given {message.queue_offset} of {place} once more"
             )
 
-    def acknowledge(self, group: str, place: Place, message: StoredMessage, began_ms: int) -> None:
+    def acknowledge(self, group: str, place: Place, message: Handed, began_ms: int) -> None:
         """A broker says that it keeps an acknowledgement."""
         self.popped[group, place, message.queue_offset] = began_ms
 
-    def hand_back(self, group: str, place: Place, message: StoredMessage) -> None:
+    def hand_back(self, group: str, place: Place, message: Handed) -> None:
         self.done[group, place].add(message.queue_offset)
         number = number_of(name_of(message.body))
         self.handed_back.append(HandedBack(group, number, place.broker, self.now_ms()))

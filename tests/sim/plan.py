@@ -176,8 +176,18 @@ def _poppers(seed: int) -> list[Taste]:
     if seed % 3:
         return []
     share = (0.0, 0.1, 0.3)[seed // 3 % 3]
-    is_ranked = _is_ranked(seed)
-    return [Taste(POPPERS, TOPICS[:1], 50, share, is_popping=True, is_ranked=is_ranked)]
+    is_ranked, is_mixed = _is_ranked(seed), seed // 6 % 4 == 1
+    return [
+        Taste(
+            POPPERS,
+            TOPICS[:1],
+            50,
+            share,
+            is_popping=True,
+            is_ranked=is_ranked,
+            is_mixed=is_mixed,
+        )
+    ]
 
 
 def _is_ranked(seed: int) -> bool:

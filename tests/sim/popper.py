@@ -7,10 +7,11 @@ that took it was one that may take something.
 In some stories its topic has priorities: a message that comes back keeps the number of its queue.
 """
 
-from aerobee.model.message import StoredMessage
+from typing import NamedTuple
+
 from aerobee.model.route import TopicRoute
 from aerobee.model.topic import MESSAGE_TYPE, PRIORITY
-from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt
+from aerobee.protocol.consume.pop_receipt import FROM_TOPIC, PopReceipt, encode_pop_receipt
 from aerobee.protocol.headers.popping import (
     ANY_QUEUE,
     AckHeader,
@@ -24,7 +25,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from tests.sim.client import Client, addresses_of
 from tests.sim.consumer import Taste
-from tests.sim.history import Place, name_of
+from tests.sim.history import Handed, Place, name_of
 
 HOLD_MS = 700
 INVISIBLE_MS = 900
@@ -32,13 +33,30 @@ POP_MAX = 8
 LOOK_MS = 300
 
 
+class Popped(NamedTuple):
+    """A message that was popped, and what acknowledges it."""
+
+    place: Place
+    address: str
+    message: Handed
+    handle: str
+
+    def where(self) -> tuple[str, int, str, int]:
+        """As headers of requests about it have it."""
+        place = self.place
+        return place.topic, place.queue_id, self.handle, self.message.queue_offset
+
+
 class Popper(Client):
+    leave_share = 1.0
+    """Of `fail_share`, the part that is left to come back by itself; the rest is hidden."""
+
     def __init__(self, *args: object, taste: Taste) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self.taste = taste
         self.is_binary = False  # codes of pop have no room there
         self._popping: set[tuple[str, str]] = set()
-        self._addresses: dict[str, str] = {}
+        self.addresses: dict[str, str] = {}
         self._queues: dict[bytes, int] = {}
         self._ranked: set[tuple[str, str]] = set()
         self.spawn(self._live())
@@ -48,19 +66,19 @@ class Popper(Client):
             for topic in self.taste.topics:
                 route = await self.find_route(topic)
                 if route is not None:
-                    self._addresses.update(addresses_of(route))
+                    self.addresses.update(addresses_of(route))
                     if self.taste.is_ranked:
                         await self._rank(topic, route)
-                for broker in self._addresses:
+                for broker in self.addresses:
                     if (topic, broker) not in self._popping:
                         self._popping.add((topic, broker))
-                        self.spawn(self._pop_all(topic, broker))
+                        self.spawn(self.pop_all(topic, broker))
             await self.pause(LOOK_MS)
 
     async def _rank(self, topic: str, route: TopicRoute) -> None:
         """Make it a topic of priorities, on every broker that has it."""
         for queues in route.queues:
-            address = self._addresses.get(queues.broker_name)
+            address = self.addresses.get(queues.broker_name)
             if address is not None and (topic, address) not in self._ranked:
                 header = CreateTopicHeader(
                     topic,
@@ -77,9 +95,9 @@ class Popper(Client):
                 if answer is not None and answer.code == 0:
                     self._ranked.add((topic, address))
 
-    async def _pop_all(self, topic: str, broker: str) -> None:
+    async def pop_all(self, topic: str, broker: str) -> None:
         while True:
-            address = self._addresses[broker]
+            address = self.addresses[broker]
             header = PopHeader(
                 self.taste.group, topic, ANY_QUEUE, POP_MAX, INVISIBLE_MS, HOLD_MS, exp="*"
             )
@@ -112,36 +130,49 @@ class Popper(Client):
                 message.queue_id,
                 message.queue_offset,
             )
-            real = topic if origin == "0" else f"%RETRY%{self.taste.group}_{topic}"
-            place = Place(broker, real, message.queue_id)
-            self.history.hand(place, message)
-            self._look_at_queue(place, message)
-            self.history.pop(self.taste.group, place, message)
-            self.spawn(self._work(place, address, message, receipt))
+            place = self.place_of(topic, broker, receipt)
+            self.take_up(Popped(place, address, message, encode_pop_receipt(receipt)))
 
-    def _look_at_queue(self, place: Place, message: StoredMessage) -> None:
+    def place_of(self, topic: str, broker: str, receipt: PopReceipt) -> Place:
+        is_retry = receipt.origin != FROM_TOPIC
+        real = f"%RETRY%{self.taste.group}_{topic}" if is_retry else topic
+        return Place(broker, real, receipt.queue_id)
+
+    def take_up(self, popped: Popped) -> None:
+        place, message = popped.place, popped.message
+        self.history.hand(place, message)
+        self._look_at_queue(place, message)
+        self.history.pop(self.taste.group, place, message)
+        self.spawn(self._work(popped))
+
+    def _look_at_queue(self, place: Place, message: Handed) -> None:
         name = name_of(message.body)
-        first = self._queues.setdefault(name, message.queue_id)
-        if self.taste.is_ranked and message.queue_id != first:
+        first = self._queues.setdefault(name, place.queue_id)
+        if self.taste.is_ranked and place.queue_id != first:
             self.history.breach("ranked", f"{name!r} of queue {first} came back in {place}")
 
-    async def _work(
-        self, place: Place, address: str, message: StoredMessage, receipt: PopReceipt
-    ) -> None:
+    async def _work(self, popped: Popped) -> None:
         await self.pause(self.random.randint(0, self.taste.work_ms_max))
         luck = self.random.random()
-        if luck < self.taste.fail_share:
+        if luck < self.taste.fail_share * self.leave_share:
             return  # it comes back by itself
-        at = (place.topic, place.queue_id, encode_pop_receipt(receipt), message.queue_offset)
         if luck < 2 * self.taste.fail_share:
-            longer = InvisibleTimeHeader(self.taste.group, *at, INVISIBLE_MS // 2)
-            code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
-            await self.ask(address, RemotingCommand(code, ext_fields=write_header(longer)))
+            await self.hide(popped)
             return
-        self.history.finish(self.taste.group, place, message)
-        header = AckHeader(self.taste.group, *at)
-        command = RemotingCommand(RequestCode.ACK_MESSAGE, ext_fields=write_header(header))
+        self.history.finish(self.taste.group, popped.place, popped.message)
         began_ms = self.history.now_ms()
-        answer = await self.ask(address, command)
-        if answer is not None and answer.code == 0:
-            self.history.acknowledge(self.taste.group, place, message, began_ms)
+        if await self.acknowledge(popped):
+            self.history.acknowledge(self.taste.group, popped.place, popped.message, began_ms)
+
+    async def hide(self, popped: Popped) -> None:
+        """Until half of the usual time is over."""
+        header = InvisibleTimeHeader(self.taste.group, *popped.where(), INVISIBLE_MS // 2)
+        code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
+        await self.ask(popped.address, RemotingCommand(code, ext_fields=write_header(header)))
+
+    async def acknowledge(self, popped: Popped) -> bool:
+        """Whether the broker says that it keeps the acknowledgement."""
+        header = AckHeader(self.taste.group, *popped.where())
+        command = RemotingCommand(RequestCode.ACK_MESSAGE, ext_fields=write_header(header))
+        answer = await self.ask(popped.address, command)
+        return answer is not None and answer.code == 0

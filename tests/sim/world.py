@@ -25,7 +25,9 @@ from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.sim.client import Client
-from tests.sim.consumer import Consumer
+from tests.sim.consumer import Consumer, Taste
+from tests.sim.grpc_popper import PORT as GRPC_PORT
+from tests.sim.grpc_popper import GrpcPopper
 from tests.sim.history import History, Place
 from tests.sim.plan import UNLIMITED, Blow, Plan, Trouble
 from tests.sim.popper import Popper
@@ -114,6 +116,7 @@ class World(Fate):
                 nameservers,
                 UNLIMITED,
                 partial(Store.open, defects=self.defects),
+                grpc_port=GRPC_PORT if any(taste.is_mixed for taste in self.plan.tastes) else 0,
             ),
         )
 
@@ -176,7 +179,7 @@ class World(Fate):
         self._members += 1
         host = self.network.host(f"10.0.3.{self._members}")
         taste = self.plan.tastes[group]
-        kind = Popper if taste.is_popping else Consumer
+        kind = _kind_of(taste, sum(one.taste is taste for one in self.consumers))
         self.consumers.append(
             kind(
                 f"c{self._members}",
@@ -446,6 +449,13 @@ class World(Fate):
             if left:
                 return left
         return ""
+
+
+def _kind_of(taste: Taste, number: int) -> type[Consumer | Popper]:
+    """Of the next member of a group that has had so many."""
+    if not taste.is_popping:
+        return Consumer
+    return GrpcPopper if taste.is_mixed and number % 2 == 0 else Popper
 
 
 class LogCapture(logging.Handler):

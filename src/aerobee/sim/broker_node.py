@@ -40,6 +40,8 @@ class BrokerPlan:
     replication: ReplicationConfig = field(default_factory=ReplicationConfig)
     """As in its configuration file; a change of role replaces the role and the master's address."""
     broker_id: int = MASTER_ID
+    grpc_port: int = 0
+    """For clients of gRPC; 0: they are not served."""
 
 
 class BrokerNode(Node):
@@ -49,6 +51,7 @@ class BrokerNode(Node):
         super().__init__(name, host, port, fate, delay_ms)
         self.plan = plan
         self.ha_port = port + 1
+        self.grpc_port = plan.grpc_port
         self.role = RoleChange(
             plan.replication.role, plan.broker_id, plan.replication.master_ha_address
         )
@@ -110,6 +113,7 @@ class BrokerNode(Node):
             self.address,
             self.ha_address,
             replace(self.plan.replication, role=role.role, master_ha_address=role.master_address),
+            grpc_address=Peer(self.host.name, self.grpc_port) if self.grpc_port else None,
         )
 
     @property

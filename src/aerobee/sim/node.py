@@ -61,6 +61,8 @@ class Node:
         self.disk = SimDisk()
         self.ha_port = 0
         """Where it accepts HA links; 0: nowhere."""
+        self.grpc_port = 0
+        """Where it takes calls of gRPC; 0: nowhere."""
         self.is_kill_planned = False
         """Whether the next `PowerCut` of the disk takes the process only."""
         self._fate = fate
@@ -114,10 +116,11 @@ class Node:
         process.loop.create_task(self._serve(driver))
 
     async def _serve(self, driver: Driver) -> None:
-        bound, *ha_bound = (
-            cast(socket.socket, SimSocket(port)) for port in (self.port, self.ha_port) if port
+        bound, ha_bound, grpc_bound = (
+            [cast(socket.socket, SimSocket(port))] if port else []
+            for port in (self.port, self.ha_port, self.grpc_port)
         )
-        await driver.start([bound], self._gave_up, ha_bound)
+        await driver.start(bound, self._gave_up, ha_bound, grpc_bound)
         self._fate.started(self)
 
     def rebuild(self, wanted: Rebuild) -> None:

@@ -20,10 +20,15 @@ import pytest
 
 from tests.interop import apache
 from tests.interop.features import install, table
+from tests.interop.features.catalogue import Catalogue
 from tests.interop.features.ground import Ground
-from tests.interop.features.offers import APACHE_FAILS, CLIENTS, SERVERS, SLOW, is_offered
+from tests.interop.features.grpc_offers import GRPC
+from tests.interop.features.offers import REMOTING
 from tests.interop.features.program import Program, ProgramError
 from tests.interop.features.servers import AerobeeServer, ApacheServer, Server
+
+SERVERS = ("apache", "aerobee")
+CATALOGUES = (REMOTING, GRPC)
 
 _seen: table.Seen = {}
 
@@ -42,10 +47,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     feature = _feature(metafunc.definition)
     if feature is None:
         return
+    catalogue = next(one for one in CATALOGUES if feature in one.features)
     pairs = [
-        pytest.param(server, client, marks=_marks(server, client, feature), id=f"{server}-{client}")
-        for server, client in itertools.product(SERVERS, CLIENTS)
-        if is_offered(client, feature)
+        pytest.param(
+            server,
+            client,
+            marks=_marks(catalogue, server, client, feature),
+            id=f"{server}-{client}",
+        )
+        for server, client in itertools.product(SERVERS, catalogue.clients)
+        if catalogue.is_offered(client, feature)
     ]
     metafunc.parametrize(("server", "programs"), pairs, indirect=True, scope="session")
 
@@ -55,13 +66,15 @@ def _feature(item: pytest.Item) -> str | None:
     return marker.args[0] if marker else None
 
 
-def _marks(server: str, client: str, feature: str) -> list[pytest.MarkDecorator]:
-    if server == "apache" and (client, feature) in APACHE_FAILS:
-        reason = APACHE_FAILS[client, feature]
+def _marks(
+    catalogue: Catalogue, server: str, client: str, feature: str
+) -> list[pytest.MarkDecorator]:
+    reason = catalogue.apache_fails.get((client, feature))
+    if server == "apache" and reason is not None:
         return [pytest.mark.java, pytest.mark.xfail(reason=reason, strict=True)]
     if server == "apache" or install.language(client) == "java":
         return [pytest.mark.java]
-    return [pytest.mark.night if (client, feature) in SLOW else pytest.mark.quick]
+    return [pytest.mark.night if (client, feature) in catalogue.slow else pytest.mark.quick]
 
 
 @pytest.fixture(scope="session")
@@ -98,9 +111,14 @@ class Programs:
         """One more, as on another machine."""
         name = f"{install.language(self.client)}{os.getpid()}-{next(self._numbers)}"
         folder = self._folder / name
-        program = Program(self._command(self._server.name_server, name, folder), folder)
+        program = Program(self._command(self._address(), name, folder), folder)
         self._running.append(program)
         return program
+
+    def _address(self) -> str:
+        """The one that this client is told."""
+        is_grpc = self.client in GRPC.clients
+        return self._server.grpc_address() if is_grpc else self._server.name_server
 
     def end(self) -> None:
         for program in self._running:
@@ -174,4 +192,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def pytest_sessionfinish() -> None:
     if os.environ.get("INTEROP_TABLE") == "1":
-        table.write(_seen)
+        tried = {feature for _, _, feature in _seen}
+        for catalogue in CATALOGUES:
+            if tried & catalogue.features.keys():
+                table.write(catalogue, _seen)

@@ -42,8 +42,8 @@ class Ground:
     def __init__(self, server: Reachable) -> None:
         self._server = server
 
-    def create_topic(self, topic: str, queues: int = QUEUES) -> None:
-        """Back when name servers know it, too."""
+    def create_topic(self, topic: str, queues: int = QUEUES, kind: str = "") -> None:
+        """Back when name servers know it, too. `kind`: the only type of message that it takes."""
         self._ask(
             _CREATE_TOPIC,
             topic=topic,
@@ -54,10 +54,11 @@ class Ground:
             topicFilterType="SINGLE_TAG",
             topicSysFlag="0",
             order="false",
+            **({"attributes": f"+message.type={kind}"} if kind else {}),
         )
         self.wait_for_route(topic)
 
-    def create_group(self, group: str, retries: int) -> None:
+    def create_group(self, group: str, retries: int, *, is_orderly: bool = False) -> None:
         """A group whose messages are tried so many times again; and its retry topic.
 
         Clients learn of a new retry topic only every 30 s; one that exists before them, at once.
@@ -67,6 +68,7 @@ class Ground:
             "consumeEnable": True,
             "consumeFromMinEnable": True,
             "consumeBroadcastEnable": True,
+            "consumeMessageOrderly": is_orderly,
             "retryQueueNums": 1,
             "retryMaxTimes": retries,
             "brokerId": 0,

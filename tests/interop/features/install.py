@@ -1,25 +1,37 @@
 """The client programs, each built once into `build/interop/` from the folder of its language.
 
 A client is what its users get from their package registry, in the version that is named here or in
-the file of its own tool (go.mod, package.json, requirements.txt). It is built again only when a
-file of its folder changes. `missing` says which tool is not there.
+the file of its own tool (pom.xml, go.mod, package.json, Cargo.lock, requirements.txt). It is built
+again only when a file of its folder changes. `missing` says which tool is not there.
 """
 
 import shutil
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.interop.apache import BUILD, HERE, redo_when_changed, run_tool
 
 _SOURCES = HERE / "clients"
+_JAVA = _SOURCES / "java"
+_GRPC = _SOURCES / "grpc"
 _JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms32m", "-Xmx192m")
 
-_TOOLS = {"java": ("java", "javac", "mvn"), "go": ("go",), "node": ("node", "npm"), "cpp": ()}
+_TOOLS = {
+    "java": ("java", "javac", "mvn"),
+    "go": ("go",),
+    "node": ("node", "npm"),
+    "rust": ("cargo",),
+    "cpp": (),
+    "python": (),
+}
 
 Command = Callable[[str, str, Path], list[str]]
-"""Name server, a name for the process, its folder → how the program is started."""
+"""The server's address, a name for the process, its folder → how the program is started.
+
+The address is that of a name server, or of gRPC for a client that speaks it.
+"""
 
 
 def missing(client: str) -> str | None:
@@ -35,16 +47,19 @@ def language(client: str) -> str:
 def install(client: str) -> Command:
     """Built where need be."""
     name, _, version = client.partition("-")
+    if version == "grpc":
+        return _INSTALL_GRPC[name]()
     if name == "java":
-        return _install_java(version)
-    return {"cpp": _install_cpp, "go": _install_go, "node": _install_node}[name]()
+        return _install_java(version, _JAVA, sorted(_JAVA.glob("*.java")))
+    if name == "cpp":
+        return _install_cpp()
+    return {"go": _install_go, "node": _install_node}[name](name, _SOURCES / name)
 
 
-def _install_java(version: str) -> Command:
+def _install_java(version: str, source: Path, programs: Sequence[Path]) -> Command:
     place = BUILD / f"client-java-{version}"
     jars, classes = place / "jars", place / "classes"
-    pom = _SOURCES / "java" / "pom.xml"
-    programs = sorted((_SOURCES / "java").glob("*.java"))
+    pom = source / "pom.xml"
 
     def fetch() -> None:
         shutil.rmtree(jars, ignore_errors=True)
@@ -87,8 +102,8 @@ def _install_cpp() -> Command:
     ]
 
 
-def _install_go() -> Command:
-    place, source = BUILD / "client-go", _SOURCES / "go"
+def _install_go(name: str, source: Path) -> Command:
+    place = BUILD / f"client-{name}"
     program = place / "client"
 
     def build() -> None:
@@ -98,8 +113,8 @@ def _install_go() -> Command:
     return lambda name_server, process, _: [str(program), name_server, process]
 
 
-def _install_node() -> Command:
-    place, source = BUILD / "client-node", _SOURCES / "node"
+def _install_node(name: str, source: Path) -> Command:
+    place = BUILD / f"client-{name}"
     files = sorted(source.iterdir())
 
     def build() -> None:
@@ -115,3 +130,37 @@ def _install_node() -> Command:
         name_server,
         process,
     ]
+
+
+def _install_grpc_java() -> Command:
+    """Reads commands and prints events as the other Java program does."""
+    shared = [_JAVA / "Command.java", _JAVA / "Events.java"]
+    source = _GRPC / "java"
+    return _install_java("grpc", source, [*shared, *sorted(source.glob("*.java"))])
+
+
+def _install_rust() -> Command:
+    place, source = BUILD / "client-rust-grpc", _GRPC / "rust"
+    files = [source / "Cargo.toml", source / "Cargo.lock", *sorted((source / "src").iterdir())]
+
+    def build() -> None:
+        manifest = ["--manifest-path", str(source / "Cargo.toml")]
+        run_tool(["cargo", "build", "--quiet", "--locked", *manifest, "--target-dir", str(place)])
+
+    redo_when_changed(place / "stamp", files, build)
+    return lambda address, process, _: [str(place / "debug" / "client"), address, process]
+
+
+def _install_python() -> Command:
+    """The client is among the packages that tests have."""
+    program = str(_GRPC / "python" / "client.py")
+    return lambda address, process, _: [sys.executable, program, address, process]
+
+
+_INSTALL_GRPC: Mapping[str, Callable[[], Command]] = {
+    "java": _install_grpc_java,
+    "go": lambda: _install_go("go-grpc", _GRPC / "go"),
+    "node": lambda: _install_node("node-grpc", _GRPC / "node"),
+    "rust": _install_rust,
+    "python": _install_python,
+}

@@ -1,7 +1,9 @@
-"""Which clients there are, what is tried with each, and what a client does not offer at all."""
+"""Clients that speak RocketMQ's remoting protocol, and what is tried with each."""
 
 import itertools
 from collections.abc import Mapping
+
+from tests.interop.features.catalogue import Catalogue
 
 CLIENTS: Mapping[str, str] = {
     "java-5.5.0": "Java 5.5.0",
@@ -10,9 +12,8 @@ CLIENTS: Mapping[str, str] = {
     "go": "Go v2.1.2",
     "node": "Node (`ali-ons` 3.12.0)",
 }
-SERVERS = ("apache", "aerobee")
 
-FEATURES: Mapping[str, str] = {
+_FEATURES: Mapping[str, str] = {
     "sync": "synchronous send",
     "async": "asynchronous send",
     "oneway": "one-way send",
@@ -53,7 +54,7 @@ FEATURES: Mapping[str, str] = {
 _NO_CALL = "the client library has no call for it"
 _IN_JAVA_5 = ("timer", "recall", "pop", "pop-retry", "pop-crash")
 _IN_JAVA_AND_GO = ("transaction", "check-back", "check-back-restart", "request-reply", "trace")
-NOT_OFFERED: Mapping[tuple[str, str], str] = {
+_NOT_OFFERED: Mapping[tuple[str, str], str] = {
     (
         "cpp",
         "batch",
@@ -82,7 +83,7 @@ NOT_OFFERED: Mapping[tuple[str, str], str] = {
 }
 
 # What Apache's own server gets wrong with a client, and ours does not.
-APACHE_FAILS: Mapping[tuple[str, str], str] = {
+_APACHE_FAILS: Mapping[tuple[str, str], str] = {
     (
         "cpp",
         "dead-letter",
@@ -91,7 +92,7 @@ APACHE_FAILS: Mapping[tuple[str, str], str] = {
 
 # What a client takes its time for, 20 s or more, whoever the server is: it polls, or waits for a
 # timeout.
-SLOW = {
+_SLOW = {
     ("cpp", "broker-restart"),
     ("go", "broker-restart"),
     ("go", "check-back-restart"),
@@ -99,6 +100,4 @@ SLOW = {
     ("node", "rebalance"),
 }
 
-
-def is_offered(client: str, feature: str) -> bool:
-    return (client, feature) not in NOT_OFFERED
+REMOTING = Catalogue("remoting", CLIENTS, _FEATURES, _NOT_OFFERED, _APACHE_FAILS, _SLOW)

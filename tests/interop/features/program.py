@@ -21,6 +21,20 @@ of JSON:
     remake     topic broker name cluster body…   deleted in broker and name server,
                made again, and sent to at once; Java only                            → sent…
 
+Clients that speak gRPC have these, of a transaction without a group, and their own:
+
+    send       how=sync|async|transaction topic body… [tags keys colour deliver shard]
+    subscribe  consumer group topic [expression|sql verdict=ok|retry|none hold]      → received…
+    open       consumer group topic [expression|sql]     a simple consumer
+    take       consumer count wait invisible             until so many have come     → found…
+    ack        consumer wanted…                          ids of messages that it took
+    postpone   consumer wanted… invisible
+    recall, close
+
+There `shard` is a message group, `hold` for how many milliseconds a message is handled, and the
+group of a `checked` its topic; a message has msgId, messageGroup and `attempt`, which begins with
+1, and nothing of queues.
+
 The Java client's asynchronous sends take a `window`, too: how many may be in flight. `delay` and
 `wait` are milliseconds, `deliver` is a time; `pop` is for how many milliseconds others do not see a
 message that a consumer has. `outcome` is what becomes of a transaction, commit, rollback or
@@ -52,6 +66,7 @@ from urllib.parse import urlencode
 Event = dict[str, Any]
 
 COMMAND_SECONDS_MAX = 40
+TAKE_SECONDS = 25
 
 
 class ProgramError(Exception):
@@ -84,7 +99,10 @@ class Program:
 
     def ask(self, do: str, **fields: str | int | Sequence[str]) -> list[Event]:
         """Give a command, wait for its end: the events that name it, but for the end."""
-        own = self.finish(self.begin(do, **fields))
+        return self._outcome(do, self.begin(do, **fields))
+
+    def _outcome(self, do: str, number: str) -> list[Event]:
+        own = self.finish(number)
         for event in own:
             if event["event"] == "failed":
                 raise ProgramError(f"{do}: {event['error']}")
@@ -125,6 +143,30 @@ class Program:
         """Back when the consumer has started, which does not mean that it has its queues."""
         self._consumers.add(consumer)
         self.ask("subscribe", consumer=consumer, group=group, topic=topic, **fields)
+
+    def open(self, consumer: str, group: str, topic: str, **fields: str | int) -> None:
+        """Start a simple consumer."""
+        self._consumers.add(consumer)
+        self.ask("open", consumer=consumer, group=group, topic=topic, **fields)
+
+    def take(
+        self, consumer: str, count: int, *, seconds: float = TAKE_SECONDS, invisible_s: int = 10
+    ) -> list[Event]:
+        """So many messages for a simple consumer; fewer if no more come in that time."""
+        number = self.begin_take(consumer, count, seconds=seconds, invisible_s=invisible_s)
+        return self._outcome("take", number)
+
+    def begin_take(self, consumer: str, count: int, *, seconds: float, invisible_s: int) -> str:
+        told = {"count": count, "wait": round(seconds * 1000), "invisible": invisible_s * 1000}
+        return self.begin("take", consumer=consumer, **told)
+
+    def ack(self, consumer: str, messages: Sequence[Event]) -> None:
+        if messages:
+            self.ask("ack", consumer=consumer, wanted=[message["msgId"] for message in messages])
+
+    def postpone(self, consumer: str, message: Event, invisible_s: int) -> None:
+        wanted = {"wanted": message["msgId"], "invisible": invisible_s * 1000}
+        self.ask("postpone", consumer=consumer, **wanted)
 
     def checked(self, group: str) -> list[Event]:
         """What the group's producer was asked so far, in that order."""

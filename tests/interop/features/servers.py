@@ -3,10 +3,14 @@
 Both have the same settings and the same few methods, so that a test does not know which it talks
 to. Apache's is the control: a test that fails there tests something that is not RocketMQ.
 
-The broker keeps its port and its store over `kill_broker` and `start_broker`: what was acknowledged
-must be there again.
+gRPC is spoken by our broker itself, and for Apache's by its proxy in cluster mode, which is started
+when a client first asks for its address.
+
+The broker keeps its ports and its store over `kill_broker` and `start_broker`: what was
+acknowledged must be there again.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -18,7 +22,7 @@ from typing import Self
 
 from aerobee import connect_sync
 from aerobee.errors import Retriable
-from tests.interop.apache import Jars, free_port
+from tests.interop.apache import Jars, free_port, install_proxy
 from tests.interop.features.waiting import TooLong, until
 
 START_SECONDS_MAX = 180
@@ -64,7 +68,7 @@ class ServerProcess:
                 stdout=output,
                 stderr=errors,
                 cwd=folder,
-                env={**os.environ, "HOME": str(folder), "ROCKETMQ_HOME": str(folder)},
+                env={**os.environ, "HOME": str(folder), **_apache_homes(folder)},
             )
         try:
             self.ready_line = until(lambda: self._line_with(ready), START_SECONDS_MAX, name)
@@ -96,6 +100,10 @@ class ServerProcess:
         return next((line for line in lines if ready in line), "")
 
 
+def _apache_homes(folder: Path) -> dict[str, str]:
+    return {"ROCKETMQ_HOME": str(folder), "RMQ_PROXY_HOME": str(folder)}
+
+
 class Server(ABC):
     """A running name server and broker; killed at the end."""
 
@@ -119,6 +127,10 @@ class Server(ABC):
     @abstractmethod
     def name_server(self) -> str:
         """Its address, which is all that a client is told."""
+
+    @abstractmethod
+    def grpc_address(self) -> str:
+        """Of its gRPC, which is all that such a client is told."""
 
     @property
     def broker_port(self) -> int:
@@ -153,11 +165,23 @@ class ApacheServer(Server):
     ) -> None:
         self._jars = jars
         self._name_server_port = free_port()
+        self._proxy: ServerProcess | None = None
+        self._proxy_port = free_port()
         super().__init__(folder, settings)
 
     @property
     def name_server(self) -> str:
         return f"127.0.0.1:{self._name_server_port}"
+
+    def grpc_address(self) -> str:
+        if self._proxy is None:
+            self._proxy = self._start_proxy()
+        return f"127.0.0.1:{self._proxy_port}"
+
+    def __exit__(self, *error: object) -> None:
+        if self._proxy is not None:
+            self._proxy.end(signal.SIGKILL)
+        super().__exit__(*error)
 
     @property
     def target(self) -> str:
@@ -186,21 +210,45 @@ class ApacheServer(Server):
         until(self._is_registered, START_SECONDS_MAX, "Apache's name server knows its broker")
         return started
 
+    def _start_proxy(self) -> ServerProcess:
+        config = self._folder / "rmq-proxy.json"
+        told = {
+            "rocketMQClusterName": CLUSTER,
+            "namesrvAddr": self.name_server,
+            "grpcServerPort": self._proxy_port,
+            "remotingListenPort": free_port(),
+        }
+        config.write_text(json.dumps(told))
+        main = "org.apache.rocketmq.proxy.ProxyStartup"
+        command = install_proxy().command(
+            main, "-pm", "CLUSTER", "-pc", str(config), options=self._jvm_options()
+        )
+        return ServerProcess("proxy", self._folder, command, "startup successfully")
+
     def _is_registered(self) -> bool:
         """A broker says that it has started before its name server knows it."""
         with connect_sync(self.target) as client:
             return bool(client.admin.cluster().brokers)
 
     def _start(self, name: str, main: str, config: Path) -> ServerProcess:
+        command = self._jars.command(main, "-c", str(config), options=self._jvm_options())
+        return ServerProcess(name, self._folder, command, "boot success")
+
+    def _jvm_options(self) -> Sequence[str]:
         # It unpacks a library, which nobody removes after a kill.
         home, rest = f"-Duser.home={self._folder}", f"-Djava.io.tmpdir={self._folder}"
-        options = (*_APACHE_OPTIONS, home, rest, *self.options)
-        command = self._jars.command(main, "-c", str(config), options=options)
-        return ServerProcess(name, self._folder, command, "boot success")
+        return (*_APACHE_OPTIONS, home, rest, *self.options)
 
 
 class AerobeeServer(Server):
     name_server_settings: Mapping[str, object] = {}
+
+    def __init__(self, folder: Path, settings: Mapping[str, object] | None = None) -> None:
+        self._grpc_port = free_port()
+        super().__init__(folder, {"grpcServerPort": self._grpc_port, **(settings or {})})
+
+    def grpc_address(self) -> str:
+        return f"127.0.0.1:{self._grpc_port}"
 
     @property
     def name_server(self) -> str:

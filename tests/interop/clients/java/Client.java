@@ -121,7 +121,7 @@ public class Client {
         switch (command.text("how")) {
             case "sync":
                 for (Message message : messages) {
-                    events.print(Events.sent(id, producer.send(message)));
+                    events.print(Told.sent(id, producer.send(message)));
                 }
                 break;
             case "async":
@@ -133,11 +133,11 @@ public class Client {
                 }
                 break;
             case "batch":
-                events.print(Events.sent(id, producer.send(messages)));
+                events.print(Told.sent(id, producer.send(messages)));
                 break;
             case "ordered":
                 for (Message message : messages) {
-                    events.print(Events.sent(id, producer.send(message, (queues, sent, shard) ->
+                    events.print(Told.sent(id, producer.send(message, (queues, sent, shard) ->
                         queues.get(Math.floorMod(shard.hashCode(), queues.size())),
                         command.text("shard"))));
                 }
@@ -145,7 +145,7 @@ public class Client {
             case "transaction":
                 for (Message message : messages) {
                     events.print(
-                        Events.sent(id, transactions.send(command.text("group"), message)));
+                        Told.sent(id, transactions.send(command.text("group"), message)));
                 }
                 break;
             case "traced":
@@ -162,7 +162,7 @@ public class Client {
             startProducer(new DefaultMQProducer(group, true, null), process + "-" + group);
         try {
             for (Message message : messages) {
-                events.print(Events.sent(command.text("id"), traced.send(message)));
+                events.print(Told.sent(command.text("id"), traced.send(message)));
             }
         } finally {
             // What was not reported yet is reported now.
@@ -179,7 +179,7 @@ public class Client {
             producer.send(message, new SendCallback() {
                 @Override
                 public void onSuccess(SendResult result) {
-                    events.print(Events.sent(id, result));
+                    events.print(Told.sent(id, result));
                     free.release();
                 }
 
@@ -303,7 +303,7 @@ public class Client {
 
     private void received(String consumer, List<MessageExt> messages) {
         for (MessageExt message : messages) {
-            Map<String, Object> event = Events.message("received", message);
+            Map<String, Object> event = Told.message("received", message);
             event.put("consumer", consumer);
             events.print(event);
         }
@@ -357,7 +357,7 @@ public class Client {
 
     private void found(Command command, List<MessageExt> messages) {
         for (MessageExt message : messages) {
-            Map<String, Object> event = Events.message("found", message);
+            Map<String, Object> event = Told.message("found", message);
             event.put("id", command.text("id"));
             events.print(event);
         }
@@ -397,7 +397,7 @@ public class Client {
         api.createTopic(broker, "TBW102", new TopicConfig(topic, 4, 4, 6), ADMIN_MS);
         for (String body : command.texts("body")) {
             // To a queue that is named: nothing is tried again.
-            events.print(Events.sent(command.text("id"), producer.send(
+            events.print(Told.sent(command.text("id"), producer.send(
                 message(command, body), new MessageQueue(topic, command.text("name"), 0))));
         }
     }

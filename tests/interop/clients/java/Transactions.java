@@ -53,7 +53,7 @@ final class Transactions {
                 String[] words = message.getUserProperty("check").split(" ");
                 int times = asked.merge(message.getTransactionId(), 1, Integer::sum);
                 String word = words[Math.min(times, words.length) - 1];
-                Map<String, Object> event = Events.message("checked", message);
+                Map<String, Object> event = Told.message("checked", message);
                 event.put("group", group);
                 event.put("answer", word);
                 events.print(event);

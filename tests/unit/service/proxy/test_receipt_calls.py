@@ -191,3 +191,24 @@ def test_a_peer_without_rights_does_not_end_the_renewals_of_a_client_that_it_nam
     entries = [AckMessageEntry("ID-a", handle)]
     done = kit.call("AckMessage", AckMessageRequest(GROUP, TOPIC, entries), metadata=root)
     assert done.status.code == GrpcCode.OK
+
+
+def test_after_a_kill_only_what_was_not_acknowledged_comes_again() -> None:
+    kit = orders(b"done", b"open")
+    done, left = sorted(kit.receive(receiving(invisible_s=10)), key=lambda one: one.body)
+    assert ack(kit, done).status.code == GrpcCode.OK
+    kit = kit.killed()
+    assert kit.receive(receiving()) == [], "it is invisible still"
+    kit.run(12_000)
+    (again,) = kit.receive(receiving())
+    assert (again.body, attempt_of(again)) == (b"open", 2)
+    assert attempt_of(left) == 1
+
+
+def test_a_message_received_before_a_kill_is_acknowledged_after_it() -> None:
+    kit = orders(b"a")
+    (found,) = kit.receive(receiving(invisible_s=10))
+    kit = kit.killed()
+    assert ack(kit, found).status.code == GrpcCode.OK
+    kit.run(12_000)
+    assert kit.receive(receiving()) == []
