@@ -22,7 +22,17 @@ from aerobee.protocol.bodies.epoch_cache import EpochCache, encode_epoch_cache
 from aerobee.protocol.bodies.group_members import encode_group_members
 from aerobee.protocol.bodies.ha_status import encode_ha_status
 from aerobee.protocol.bodies.small_tables import encode_text_table
-from aerobee.protocol.bodies.topic_route import encode_cluster_info, encode_member_group
+from aerobee.protocol.bodies.sync_state import (
+    ReplicasInfo,
+    decode_broker_names,
+    encode_sync_state_data,
+)
+from aerobee.protocol.bodies.topic_route import (
+    encode_cluster_info,
+    encode_elected_group,
+    encode_member_group,
+)
+from aerobee.protocol.headers.controller import ControllerMetadataHeader
 from aerobee.protocol.headers.replication import (
     SLAVE,
     ChangedRoleHeader,
@@ -63,6 +73,9 @@ class Replica:
     """It is a member of a Raft group, and hands over."""
     group: GroupBook | None = None
     """The members of its group; None: it is no member."""
+    controller: ControllerMetadataHeader | None = None
+    """What it says of itself as a controller; None: it is none."""
+    sync_state: dict[str, ReplicasInfo] = field(default_factory=dict)
 
 
 def lone_master(end: int = 510) -> Replica:
@@ -193,10 +206,17 @@ def _answer(broker: Replica, command: RemotingCommand) -> RemotingCommand:
     if broker.group is not None and code == RequestCode.CHANGE_GROUP_MEMBERS:
         outcome, remark = broker.group.change(read_header(ChangeMembersHeader, command.ext_fields))
         return reply_to(command, outcome, remark=remark)
+    if broker.controller is not None and code == RequestCode.CONTROLLER_GET_METADATA_INFO:
+        return reply_to(command, 0, ext_fields=write_header(broker.controller))
+    if code == RequestCode.CONTROLLER_GET_SYNC_STATE_DATA:
+        names = decode_broker_names(bytes(command.body))
+        asked = {name: one for name, one in broker.sync_state.items() if name in names}
+        return reply_to(command, 0, body=encode_sync_state_data(asked))
     if code == RequestCode.CONTROLLER_ELECT_MASTER and (broker.elects or broker.group is not None):
         if broker.group is not None:
             broker.group.elect()
         wanted_id = read_header(ElectMasterHeader, command.ext_fields).broker_id
         elected = ElectedMasterHeader(wanted_id, "127.0.0.1:30921", 7, 7)
-        return reply_to(command, 0, ext_fields=write_header(elected))
+        members = encode_elected_group(BrokerData(CLUSTER, NAME, {1: broker.address}))
+        return reply_to(command, 0, ext_fields=write_header(elected), body=members)
     return reply_to(command, 3, remark="not in the script")

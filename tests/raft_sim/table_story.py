@@ -1,8 +1,10 @@
-"""A story of tables: offsets are committed, topics made and deleted, while leaders are killed, cut
-off and replaced. Whoever leads next has what was acknowledged, and nothing that was given up.
+"""A story of tables: offsets are committed, topics made and deleted, producers opened and messages
+sent to be stored once, while leaders are killed, cut off and replaced. Whoever leads next has what
+was acknowledged, and nothing that was given up.
 
 The brokers are whole ones (`tests.member_kit`). A value that was told and not acknowledged may be
-there or not when the next leader is asked; from then on only its answer counts.
+there or not when the next leader is asked; from then on only its answer counts. A message that was
+not acknowledged is sent again, and is stored once.
 """
 
 import random
@@ -12,13 +14,18 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.response_codes import ResponseCode
 from tests.broker_kit import create_fields
 from tests.member_kit import Member, MemberGroup
+from tests.once_kit import FENCED, OPEN_PRODUCER, SEND_ONCE, once_fields
 from tests.send_rig import send_frame
 
 ORDERS = TopicConfig("Orders", 4, 4)
 QUEUE = 1
 MESSAGES = 30
 GROUPS = ("g", "h")
+PRODUCERS = ("P", "Q")
+SENDER, ONCE_QUEUE = "S", 2
 ACK_MS = 400
+REPEATED = 3
+"""So many messages are sent again after they were stored for sure."""
 _COMMIT, _QUERY, _CREATE, _DELETE, _TOPIC = 15, 14, 17, 215, 351
 _SETTLED_MS = 4_500
 """Long enough that files are saved and followers have copied them."""
@@ -30,10 +37,12 @@ class TableStory:
         self.group = MemberGroup(count, ORDERS)
         self._leader = self.group.elected()
         # What is known of each row, and what it may be as well.
-        self._known: dict[str, object] = dict.fromkeys(GROUPS, 0)
+        self._known: dict[str, object] = dict.fromkeys((*GROUPS, *PRODUCERS), 0)
         self._open: dict[str, dict[int, object]] = {}
         self._told = 100
         self._topics = 0
+        self._sequence = 0
+        self._judged_to = 0
         for number in range(MESSAGES):
             self._leader.kit.send_frames(send_frame(body=b"%d" % number))
         self.group.run(100)
@@ -52,9 +61,15 @@ class TableStory:
     # Changes.
 
     def _change(self, leader: Member) -> None:
-        is_topic = self._dice.random() < 0.3
-        if is_topic:
+        kind = self._dice.random()
+        if kind < 0.3:
             self._change_topic(leader)
+            return
+        if kind < 0.5:
+            self._open_producer(leader)
+            return
+        if kind < 0.6:
+            self._send_once(leader)
             return
         group = self._dice.choice(GROUPS)
         offset = self._dice.randrange(MESSAGES + 1)
@@ -72,6 +87,18 @@ class TableStory:
         topic = TopicConfig(f"T{self._topics}", queues, queues)
         self._known.setdefault(topic.name, 0)
         self._tell(leader, _CREATE, create_fields(topic), topic.name, queues)
+
+    def _open_producer(self, leader: Member) -> None:
+        """An epoch is the number of the request: each is above those before."""
+        producer, epoch = self._dice.choice(PRODUCERS), self._told
+        fields = {"producerId": producer, "topic": "Orders", "epoch": str(epoch)}
+        self._tell(leader, OPEN_PRODUCER, fields, producer, epoch)
+
+    def _send_once(self, leader: Member) -> None:
+        self._sequence += 1
+        fields = once_fields(self._sequence, producer=SENDER, queue=ONCE_QUEUE)
+        leader.kit.tell(SEND_ONCE, fields, b"%d" % self._sequence)
+        self.group.run(self._dice.choice((0, 10, ACK_MS)))
 
     def _tell(
         self, leader: Member, code: int, fields: dict[str, str], row: str, value: object
@@ -134,6 +161,29 @@ class TableStory:
             self._judge_row(group, int(found.ext_fields.get("offset", "0")))
         for name in [one for one in self._known if one.startswith("T")]:
             self._judge_row(name, _queues_in(self.group.ask(self._leader, _TOPIC, {"topic": name})))
+        for producer in PRODUCERS:
+            self._judge_row(producer, self._epoch_of(producer))
+        self._judge_once()
+
+    def _epoch_of(self, producer: str) -> int:
+        """The epoch of a producer, in the refusal of one before it; 0: it has none."""
+        fields = once_fields(0, producer=producer, epoch=0, queue=ONCE_QUEUE)
+        answer = self.group.ask(self._leader, SEND_ONCE, fields, b"never")
+        if answer.code != FENCED:
+            return 0
+        return int(answer.remark.partition("its epoch is ")[2].partition(",")[0])
+
+    def _judge_once(self) -> None:
+        """Whatever is sent again is stored once, acknowledged before or not."""
+        for sequence in range(self._judged_to + 1, self._sequence + 1):
+            fields = once_fields(sequence, producer=SENDER, queue=ONCE_QUEUE)
+            assert self.group.ask(self._leader, SEND_ONCE, fields, b"%d" % sequence).code == 0
+        self.group.run(50)
+        bodies = self._leader.kit.bodies(queue_id=ONCE_QUEUE)
+        numbers = sorted(int(body) for body in bodies if body != b"never")
+        wanted = list(range(1, self._sequence + 1))
+        assert numbers == wanted, f"{numbers} are stored of {wanted}"
+        self._judged_to = max(self._judged_to, self._sequence - REPEATED)
 
     def _judge_row(self, row: str, found: object) -> None:
         allowed = {self._known[row], *self._open.pop(row, {}).values()}

@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from aerobee.model.names import TABLES_TOPIC
+from aerobee.service.broker.deduplication import sequences_file
 from aerobee.service.broker.replication.raft import table_change, table_restoring
-from aerobee.service.broker.replication.raft.table_change import ChangeKind, LogTables
+from aerobee.service.broker.replication.raft.table_change import (
+    EPOCHS,
+    TABLES,
+    ChangeKind,
+    LogTables,
+)
 from aerobee.service.broker.replication.raft.table_journal import TableJournal
 from tests.raft_sim.table_story import TableStory
 
@@ -63,6 +69,20 @@ def _answered_at_once(right: Any) -> Any:
     return settled
 
 
+def _producers_not_told(right: Any) -> Any:
+    """Epochs of producers are in the leader's file only."""
+
+    def journal_of(self: TableJournal, table: str) -> Any:
+        journal = right(self, table)
+        return (lambda names, done: done(None)) if table == EPOCHS else journal
+
+    return journal_of
+
+
+def _marks_not_read(right: Any) -> Any:
+    return lambda store, log_offset, known: 0
+
+
 def _removals_forgotten(right: Any) -> Any:
     def take(self: LogTables, change: Any, end_offset: int) -> None:
         tables = {
@@ -81,7 +101,7 @@ def _old_copy(right: Any) -> Any:
         queue = store.queue(TABLES_TOPIC.encode(), 0)
         if queue is None:
             return None
-        found = LogTables(is_whole=True)
+        found = LogTables(TABLES)
         for offset in range(queue.min_offset, queue.max_offset):
             change, end = table_change._change_at(store, queue, offset)
             if change.kind is not ChangeKind.CHANGE:
@@ -98,6 +118,8 @@ MISTAKES = [
     Mistake("files win over the log", LogTables, "onto", _files_win),
     Mistake("removed rows come back", LogTables, "take", _removals_forgotten),
     Mistake("offsets acknowledged early", TableJournal, "_is_settled", _answered_at_once),
+    Mistake("epochs of producers not in the log", TableJournal, "_journal_of", _producers_not_told),
+    Mistake("marks of producers not read", sequences_file, "replay_log", _marks_not_read),
 ]
 
 

@@ -216,12 +216,6 @@ class Node:
         if self._leading is not None:
             self._leading.lease.begin(self._now_ms)
 
-    def resign(self, now_ms: int) -> None:
-        """Stop leading: the disk has failed, say."""
-        self._note_time(now_ms)
-        if self._leading is not None:
-            self._step_down()
-
     def leader_ended(self, leader: int, now_ms: int) -> None:
         """The process that led as this node has ended, and its lease with it: nothing is promised
         to it any more. The other voters know it, too, or will in a moment; they stand one after

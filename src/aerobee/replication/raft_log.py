@@ -18,7 +18,7 @@ G3. A store that has copied records takes none of its own (`storage.raw_appender
 from aerobee.errors import DiskFull, Misuse, NothingTaken, RaftBroken, StoreBusy
 from aerobee.model.names import RAFT_TOPIC
 from aerobee.protocol.message.message_draft import MessageDraft
-from aerobee.raft.epoch_bytes import decode_epoch, encode_epoch
+from aerobee.raft.epoch_bytes import encode_epoch
 from aerobee.raft.epochs import Epoch
 from aerobee.raft.messages import Records
 from aerobee.raft.node import LogBounds
@@ -136,11 +136,3 @@ class RaftLog:
         """Everything below is committed."""
         self._committed = max(self._committed, offset)
         self._store.confirmation.note_copied(offset)
-
-
-def epoch_of_control(body: bytes) -> Epoch:
-    """The epoch that a control record begins. ValueError: the body is of another message."""
-    epoch, end = decode_epoch(body, 0)
-    if end != len(body):
-        raise ValueError("bytes behind an epoch")
-    return epoch

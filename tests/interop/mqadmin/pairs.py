@@ -58,6 +58,18 @@ _CHECKSUM = (r"__CRC32#=\d+, |, __CRC32#=\d+",)
 _FILES = (r"/\S+/Fixed\w+-\d+",)
 _IN_ORDER = "queues are sorted, RocketMQ's are in no order"
 
+BY_CONTROLLER = (
+    "getControllerMetaData -a {address}",
+    "getSyncStateSet -a {address} -b broker-a",
+    "electMaster -a {address} -b 1 -bn broker-a -c DefaultCluster",
+)
+"""A broker alone is no controller; a Raft group is (`test_raft_group`)."""
+
+
+def _controller(says: str) -> tuple[BothFail, ...]:
+    return tuple(BothFail(command, says) for command in BY_CONTROLLER)
+
+
 TOPICS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"updateTopic {_IN} -t New{{side}} -r 4 -w 4 -p 6", is_fixed_order=True),
     Pair(f"updateTopic {_AT} -t Typed{{side}} -r 2 -w 2 -a +message.type=NORMAL"),
@@ -212,6 +224,7 @@ BROKERS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"haStatus {_AT}", is_fixed_order=True),
     Pair(f"resetMasterFlushOffset {_AT} -o 0"),
     BothFail(f"getBrokerEpoch {_IN}", "only for controllerMode"),
+    *_controller("CONTROLLER_GET_METADATA_INFO"),
     Pair(f"getColdDataFlowCtrInfo {_AT}", is_fixed_order=True),
     Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True),
 )
@@ -252,6 +265,7 @@ AT_APACHE: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"haStatus {_AT}", is_fixed_order=True),
     Pair(f"resetMasterFlushOffset {_AT} -o 0"),
     BothFail(f"getBrokerEpoch {_IN}", "only for controllerMode"),
+    *_controller("request type 1005 not supported"),
     Pair(f"createUser {_AT} -u ann{{side}} -p secret12 -t Normal"),
     Pair(f"updateUser {_AT} -u ann{{side}} -s disable"),
     Pair(f"getUser {_AT} -u ann{{side}}", _HIDDEN, (r"secret12|\*{6}  ",)),

@@ -15,7 +15,15 @@ from tests.interop.features.servers import AerobeeServer
 from tests.interop.mqadmin import our_page
 from tests.interop.mqadmin.admin import Admin
 from tests.interop.mqadmin.day import SETTINGS, admin_at_apache
-from tests.interop.mqadmin.pairs import AT_APACHE, GROUP, HERE, TOPIC, BothFail, Pair
+from tests.interop.mqadmin.pairs import (
+    AT_APACHE,
+    BY_CONTROLLER,
+    GROUP,
+    HERE,
+    TOPIC,
+    BothFail,
+    Pair,
+)
 from tests.interop.mqadmin.side_by_side import SideBySide
 from tests.mqadmin_kit import Place
 from tests.unit.cli.mqadmin.test_access import FLAGS as ACCESS_FLAGS
@@ -67,6 +75,7 @@ def _here(folder: Path) -> tuple[SideBySide, dict[str, str]]:
 def _refusals(place: Place) -> dict[str, str]:
     """By sub-command, the reason that is given."""
     found = {}
+    controlled = {command.split()[0]: command for command in BY_CONTROLLER}
     for name in catalog.names():
         command = catalog.find(name)
         assert command is not None
@@ -76,6 +85,8 @@ def _refusals(place: Place) -> dict[str, str]:
             words = f"{name} -f {{address}} -t {{address}}"
         elif name == "getBrokerEpoch":
             words = f"{name} -c DefaultCluster"
+        elif name in controlled:
+            words = controlled[name]
         elif name in REFUSED_BY_BROKER:
             words = f"{name} -b {{address}} {REFUSED_BY_BROKER[name]}"
         else:

@@ -51,4 +51,4 @@ def test_the_table_says_what_was_seen_and_nothing_that_was_not() -> None:
     assert "| clusterList | same |  | **differs** |" in text
     assert "| createUser | refuses | no users | not compared |" in text
     assert "| topicList | not compared |  | not compared |" in text
-    assert "| electMaster | not compared |  | refuses |" in text
+    assert "| addBroker | not compared |  | refuses |" in text

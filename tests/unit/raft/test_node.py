@@ -310,15 +310,6 @@ def test_retention_takes_nothing_that_is_not_committed_and_on_the_disk() -> None
     assert one.log.start == 40
 
 
-def test_a_leader_that_resigns_leads_no_more() -> None:
-    one = node()
-    lead(one)
-    one.resign(3000)
-    assert one.role is Role.FOLLOWER
-    assert one.read_offset(3000) is None
-    assert not one.is_confirmed_since(0)
-
-
 def test_the_end_of_its_leader_frees_a_node_from_its_promise() -> None:
     one = node()
     heard(one, 10)

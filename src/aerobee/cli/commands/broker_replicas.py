@@ -235,7 +235,7 @@ def transfer(parsed: argparse.Namespace) -> int:
     told = asked(parsed, lambda admin: admin.replicas.elect(answering[0], wanted))
     say(
         parsed,
-        f"{told.master_address} leads {group.name} in a moment, in a term after"
-        f" {told.master_epoch}; `aerobee broker replicas {group.name}` shows it",
+        f"{told.header.master_address} leads {group.name} in a moment, in a term after"
+        f" {told.header.master_epoch}; `aerobee broker replicas {group.name}` shows it",
     )
     return OK

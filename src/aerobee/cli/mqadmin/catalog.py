@@ -21,14 +21,14 @@ FAMILIES = {
     "deleteExpiredCommitLog getBrokerConfig updateBrokerConfig getColdDataFlowCtrInfo "
     "updateColdDataFlowCtrGroupConfig removeColdDataFlowCtrGroupConfig setCommitLogReadAheadMode "
     "switchTimerEngine getBrokerLiteInfo",
-    "clusters": "clusterList haStatus resetMasterFlushOffset getBrokerEpoch",
+    "clusters": "clusterList haStatus resetMasterFlushOffset getBrokerEpoch getSyncStateSet "
+    "getControllerMetaData electMaster",
     "name_servers": "addWritePerm wipeWritePerm deleteKvConfig updateKvConfig getNamesrvConfig "
     "updateNamesrvConfig",
     "exports": "exportConfigs exportMetadata exportMetrics",
     "access": "createUser updateUser deleteUser getUser listUser copyUser createAcl updateAcl "
     "deleteAcl getAcl listAcl copyAcl",
-    "refused": "getSyncStateSet getControllerMetaData getControllerConfig "
-    "updateControllerConfig electMaster cleanBrokerMetadata addBroker "
+    "refused": "getControllerConfig updateControllerConfig cleanBrokerMetadata addBroker "
     "removeBroker checkRocksdbCqWriteProgress rocksDBConfigToJson exportMetadataInRocksDB "
     "exportPopRecord getParentTopicInfo getLiteTopicInfo "
     "getLiteClientInfo getLiteGroupInfo triggerLiteDispatch dumpCompactionLog startMonitoring",

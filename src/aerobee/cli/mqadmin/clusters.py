@@ -1,7 +1,10 @@
-"""Sub-commands about clusters: the live brokers, their load, their replicas.
+"""Sub-commands about clusters: the live brokers, their load, their replicas, their controller.
 
 A broker that does not answer is listed with empty columns. Terms of masters are kept only by
-RocketMQ's brokers that have a controller; others refuse to show them.
+RocketMQ's brokers that have a controller, and by Raft groups; others refuse to show them.
+
+`-a` is the address of a controller. A Raft group of Aerobee is its own controller: any of its
+brokers stands for it. What is asked goes to the one that leads, as RocketMQ's tool does it.
 """
 
 import asyncio
@@ -15,10 +18,19 @@ from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.errors import AerobeeError, NotFound
 from aerobee.model.replica_status import SlaveStatus
 from aerobee.model.route import BrokerData
+from aerobee.protocol.bodies.sync_state import ReplicaIdentity, ReplicasInfo
+from aerobee.protocol.headers.controller import ControllerMetadataHeader
 
 _HOUR_MS = 3_600_000
 _NAME = Option("b", "brokerName", "the name of a broker: its master and slaves")
 _INTERVAL = Option("i", "interval", "again after so many seconds, for ever")
+_CONTROLLER = required(
+    Option("a", "controllerAddress", "a controller, or a broker of a Raft group")
+)
+_ID = required(Option("b", "brokerId", "the id of the broker that is to be the master"))
+_ELECTED = required(Option("bn", "brokerName", "the name of a broker: its master and slaves"))
+_NOTHING = "null"
+"""Written by RocketMQ's tool where there is nothing."""
 
 
 async def list_brokers(call: Call) -> None:
@@ -186,6 +198,75 @@ async def _say_epochs(call: Call, address: str) -> None:
         )
 
 
+async def show_controller(call: Call) -> None:
+    told = await call.admin.replicas.controller(call.given.text(_CONTROLLER.long))
+    call.say(
+        f"\n#ControllerGroup\t{told.group}\n"
+        f"#ControllerLeaderId\t{told.controller_leader_id or _NOTHING}\n"
+        f"#ControllerLeaderAddress\t{told.controller_leader_address or _NOTHING}"
+    )
+    for peer in filter(None, told.peers.split(";")):
+        call.say(f"#Peer:\t{peer}")
+
+
+async def show_sync_state(call: Call) -> None:
+    wanted = call.given.one_of(_NAME.long, CLUSTER.long)
+    while True:
+        address = call.given.text(_CONTROLLER.long).split(";")[0]
+        names = [call.given.text(wanted)]
+        if wanted == CLUSTER.long:
+            names = sorted(await call.masters_in(names[0]))
+        leader = await _leader(call, address)
+        for name, info in (await call.admin.replicas.sync_state(leader, names)).items():
+            _say_info(call, name, info)
+        if "interval" not in call.given:
+            return
+        await asyncio.sleep(call.given.number("interval") or 3)
+
+
+def _say_info(call: Call, name: str, info: ReplicasInfo) -> None:
+    call.say(
+        f"\n#brokerName\t{name}\n#MasterBrokerId\t{info.master_id}\n"
+        f"#MasterAddr\t{info.master_address or _NOTHING}\n"
+        f"#MasterEpoch\t{info.master_epoch}\n#SyncStateSetEpoch\t{info.set_epoch}\n"
+        f"#SyncStateSetNums\t{len(info.in_sync)}"
+    )
+    for what, replicas in (("InSync", info.in_sync), ("NotInSync", info.not_in_sync)):
+        for one in replicas:
+            call.say(f"\n{what}Replica:\t{_identity(one)}")
+
+
+def _identity(one: ReplicaIdentity) -> str:
+    """As Java writes it."""
+    return (
+        f"ReplicaIdentity{{brokerName='{one.broker_name}', brokerId={one.broker_id}, "
+        f"brokerAddress='{one.address}', alive={str(one.is_alive).lower()}}}"
+    )
+
+
+async def elect(call: Call) -> None:
+    leader = await _leader(call, call.given.text(_CONTROLLER.long))
+    chosen, brokers = await call.admin.replicas.elect(leader, call.given.number(_ID.long))
+    call.say(
+        f"\n#ClusterName\t{call.given.text(CLUSTER.long)}\n"
+        f"#BrokerName\t{call.given.text(_ELECTED.long)}\n"
+        f"#BrokerMasterAddr\t{chosen.master_address}\n#MasterEpoch\t{chosen.master_epoch}\n"
+        f"#SyncStateSetEpoch\t{chosen.sync_state_set_epoch}"
+    )
+    for number, address in sorted(brokers.items()):
+        call.say(f"\t#Broker\t{number}\t{address}")
+
+
+async def _leader(call: Call, address: str) -> str:
+    told: ControllerMetadataHeader = await call.admin.replicas.controller(address)
+    if not told.controller_leader_address:
+        raise NotFound(
+            f"{address} knows no leader of {told.group or 'its group'} now",
+            hint="an election takes a moment: try again, or see mqadmin getControllerMetaData",
+        )
+    return told.controller_leader_address
+
+
 COMMANDS = (
     Command(
         "clusterList",
@@ -209,5 +290,23 @@ COMMANDS = (
         "Fetch broker epoch entries.",
         (_NAME, CLUSTER, _INTERVAL),
         show_epochs,
+    ),
+    Command(
+        "getSyncStateSet",
+        "Fetch syncStateSet for target brokers.",
+        (_CONTROLLER, CLUSTER, _NAME, _INTERVAL),
+        show_sync_state,
+    ),
+    Command(
+        "getControllerMetaData",
+        "Get controller cluster's metadata.",
+        (_CONTROLLER,),
+        show_controller,
+    ),
+    Command(
+        "electMaster",
+        "Re-elect the specified broker as master.",
+        (_CONTROLLER, _ID, _ELECTED, required(CLUSTER)),
+        elect,
     ),
 )

@@ -5,11 +5,10 @@ They send no request: Aerobee's brokers do not have the feature.
 
 from aerobee.cli.mqadmin.command import Command
 
-_NO_CONTROLLER = "brokers have no controller: a master is whoever is started or promoted as one"
+_NO_CONTROLLER = "no process is a controller: a Raft group elects its own leader"
 _NO_CONTAINER = "a process runs one broker: there is no container to add it to or take it from"
 _NO_ROCKSDB = "nothing is kept in RocksDB: queues and tables are plain files"
 _NO_LIGHT = "there are no lite topics"
-_SEE_CLUSTER = "mqadmin clusterList shows masters and slaves"
 _START_BROKER = "start and stop brokers as processes: aerobee broker start"
 _EXPORT = "mqadmin exportMetadata writes topics and groups as JSON"
 _USE_TOPICS = (
@@ -19,18 +18,6 @@ _USE_TOPICS = (
 COMMANDS = tuple(
     Command(name, text, why_not=why_not, instead=instead)
     for name, text, why_not, instead in (
-        (
-            "getSyncStateSet",
-            "Fetch syncStateSet for target brokers.",
-            _NO_CONTROLLER,
-            "mqadmin haStatus -b ADDRESS shows the slaves of a master",
-        ),
-        (
-            "getControllerMetaData",
-            "Get controller cluster's metadata.",
-            _NO_CONTROLLER,
-            _SEE_CLUSTER,
-        ),
         (
             "getControllerConfig",
             "Get controller config.",
@@ -44,16 +31,11 @@ COMMANDS = tuple(
             "mqadmin updateBrokerConfig changes a broker's",
         ),
         (
-            "electMaster",
-            "Re-elect the specified broker as master.",
-            _NO_CONTROLLER,
-            "aerobee broker promote BROKER makes a slave the master",
-        ),
-        (
             "cleanBrokerMetadata",
             "Clean metadata of broker on controller.",
             _NO_CONTROLLER,
-            "name servers forget brokers that are gone by themselves",
+            "name servers forget brokers that are gone by themselves; from a Raft group a member "
+            "is taken by aerobee broker members remove",
         ),
         ("addBroker", "Add a broker to specified container.", _NO_CONTAINER, _START_BROKER),
         ("removeBroker", "Remove a broker from specified container.", _NO_CONTAINER, _START_BROKER),

@@ -5,6 +5,8 @@ A slave is asked by its address: names of brokers and clusters stand for masters
 
 import asyncio
 import contextlib
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from aerobee.client.admin.brokers import settings_in
 from aerobee.client.admin.fan_out import FanOut, Where
@@ -15,7 +17,13 @@ from aerobee.model.replica_status import ReplicaStatus
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.epoch_cache import EpochCache, decode_epoch_cache
 from aerobee.protocol.bodies.ha_status import decode_ha_status
-from aerobee.protocol.bodies.topic_route import decode_member_group
+from aerobee.protocol.bodies.sync_state import (
+    ReplicasInfo,
+    decode_sync_state_data,
+    encode_broker_names,
+)
+from aerobee.protocol.bodies.topic_route import decode_elected_group, decode_member_group
+from aerobee.protocol.headers.controller import ControllerMetadataHeader
 from aerobee.protocol.headers.replication import (
     ChangedRoleHeader,
     ChangeRoleHeader,
@@ -27,6 +35,14 @@ from aerobee.protocol.headers.replication import (
 )
 from aerobee.protocol.remoting.declared_header import read_header, write_header
 from aerobee.protocol.request_codes import RequestCode
+
+
+class ElectedMaster(NamedTuple):
+    """The outcome of an election."""
+
+    header: ElectedMasterHeader
+    brokers: Mapping[int, str]
+    """The addresses of all brokers of the name, by broker id."""
 
 
 class ReplicaAdmin:
@@ -100,6 +116,22 @@ class ReplicaAdmin:
         answer = await self._fan_out.broker(address, RequestCode.GET_BROKER_EPOCH_CACHE)
         return decode_epoch_cache(bytes(answer.body))
 
+    async def controller(self, address: str) -> ControllerMetadataHeader:
+        """The group that elects masters, as the controller at this address knows it. A Raft group
+        is its own: any of its brokers may be asked.
+        """
+        code = RequestCode.CONTROLLER_GET_METADATA_INFO
+        answer = await self._fan_out.broker(address, code)
+        return read_header(ControllerMetadataHeader, answer.ext_fields)
+
+    async def sync_state(self, address: str, names: Iterable[str]) -> dict[str, ReplicasInfo]:
+        """The replicas that have everything, of these broker names, as the controller at this
+        address knows them; names that it does not know are left out.
+        """
+        code, body = RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, encode_broker_names(names)
+        answer = await self._fan_out.broker(address, code, body=body)
+        return decode_sync_state_data(bytes(answer.body))
+
     # Changes.
 
     async def change_role(
@@ -122,14 +154,16 @@ class ReplicaAdmin:
         answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
         return read_header(ChangedRoleHeader, answer.ext_fields)
 
-    async def elect(self, address: str, broker_id: int = -1) -> ElectedMasterHeader:
+    async def elect(self, address: str, broker_id: int = -1) -> ElectedMaster:
         """Have another member of a Raft group lead: the one with this broker id, or, with -1, the
         one that can take over soonest. Any member may be asked. The answer names it; it leads some
         milliseconds later.
         """
         header = ElectMasterHeader(broker_id, designate_elect=broker_id >= 0)
         answer = await self._fan_out.broker(address, RequestCode.CONTROLLER_ELECT_MASTER, header)
-        return read_header(ElectedMasterHeader, answer.ext_fields)
+        body = bytes(answer.body)
+        members = decode_elected_group(body).addresses if body else {}
+        return ElectedMaster(read_header(ElectedMasterHeader, answer.ext_fields), members)
 
     async def reset_flush_offset(self, offset: int, *, on: Where) -> list[str]:
         """Set the master flush offset that slaves remember. RocketMQ refuses data below it."""

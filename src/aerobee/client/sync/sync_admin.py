@@ -182,6 +182,8 @@ class SyncReplicaAdmin(Facade[ReplicaAdmin]):
     members = verb(ReplicaAdmin.members)
     ha_address = verb(ReplicaAdmin.ha_address)
     epochs = verb(ReplicaAdmin.epochs)
+    controller = verb(ReplicaAdmin.controller)
+    sync_state = verb(ReplicaAdmin.sync_state)
     change_role = verb(ReplicaAdmin.change_role)
     elect = verb(ReplicaAdmin.elect)
     reset_flush_offset = verb(ReplicaAdmin.reset_flush_offset)

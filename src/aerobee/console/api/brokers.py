@@ -167,7 +167,7 @@ class BrokerPages:
         broker = await self._broker(ask.text("name"))
         to = ask.maybe_whole("to")
         address = broker.addresses.get(MASTER_ID) or next(iter(broker.addresses.values()))
-        elected = await self._admin.replicas.elect(address, -1 if to is None else to)
+        elected = (await self._admin.replicas.elect(address, -1 if to is None else to)).header
         self._catalogue.forget()
         return {"done": f"{elected.master_address or 'another member'} leads {broker.name} soon"}
 

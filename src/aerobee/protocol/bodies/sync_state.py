@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.text.json_text import Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed, Value, parse, write_compact
 
 
 class ReplicaIdentity(NamedTuple):
@@ -44,6 +45,37 @@ def decode_broker_names(body: bytes) -> list[str]:
     if len(found) < len(names):
         raise RemoteProtocolError("a broker name that is no text")
     return found
+
+
+def encode_broker_names(names: Iterable[str]) -> bytes:
+    return write_compact(list(names))
+
+
+def decode_sync_state_data(body: bytes) -> dict[str, ReplicasInfo]:
+    """By broker name. RemoteProtocolError: the body is not valid."""
+    table = Members(parse(body), "the sync state sets").object("replicasInfoTable")
+    return {name: _info_from(row) for name, row in table.objects()}
+
+
+def _info_from(row: Members) -> ReplicasInfo:
+    return ReplicasInfo(
+        row.int64("masterBrokerId", -1),
+        row.text("masterAddress", ""),
+        row.int32("masterEpoch", 0),
+        row.int32("syncStateSetEpoch", 0),
+        [_identity_from(one) for one in row.array("inSyncReplicas")],
+        [_identity_from(one) for one in row.array("notInSyncReplicas")],
+    )
+
+
+def _identity_from(value: Parsed) -> ReplicaIdentity:
+    one = Members(value, "a replica")
+    return ReplicaIdentity(
+        one.text("brokerName", ""),
+        one.int64("brokerId", 0),
+        one.text("brokerAddress", ""),
+        one.is_true("alive"),
+    )
 
 
 def encode_sync_state_data(table: Mapping[str, ReplicasInfo]) -> bytes:

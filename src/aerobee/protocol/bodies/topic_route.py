@@ -68,16 +68,28 @@ def decode_cluster_info(body: bytes) -> ClusterInfo:
 
 def encode_member_group(broker: BrokerData) -> bytes:
     """The brokers of one name, as other brokers of that name ask for them."""
-    group: dict[str, Value] = {
-        "brokerAddrs": dict(sorted(broker.addresses.items())),
-        "brokerName": broker.name,
-        "cluster": broker.cluster,
-    }
-    return write_compact({"brokerMemberGroup": group})
+    return write_compact({"brokerMemberGroup": _member_group_json(broker)})
 
 
 def decode_member_group(body: bytes) -> BrokerData:
     return _broker_from(Members(parse(body), "the answer").object("brokerMemberGroup"))
+
+
+def encode_elected_group(broker: BrokerData) -> bytes:
+    """The brokers of one name, in the answer to an election: not inside another object."""
+    return write_compact(_member_group_json(broker))
+
+
+def decode_elected_group(body: bytes) -> BrokerData:
+    return _broker_from(Members(parse(body), "the members of an election"))
+
+
+def _member_group_json(broker: BrokerData) -> dict[str, Value]:
+    return {
+        "brokerAddrs": dict(sorted(broker.addresses.items())),
+        "brokerName": broker.name,
+        "cluster": broker.cluster,
+    }
 
 
 def _broker_json(broker: BrokerData) -> dict[str, Value]:

@@ -27,22 +27,6 @@ class MemberGroupHeader:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerHeartbeatHeader:
-    """Header of a broker's heartbeat. A name server needs the first three; the rest is for
-    controllers."""
-
-    cluster_name: str
-    broker_addr: str
-    broker_name: str
-    broker_id: Int64 | None = None
-    epoch: Int32 | None = None
-    max_offset: Int64 | None = None
-    confirm_offset: Int64 | None = None
-    heartbeat_timeout_mills: Int64 | None = None
-    election_priority: Int32 | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class MinBrokerIdHeader:
     """Header of a name server's one-way message that the smallest broker id of a name has
     changed."""

@@ -53,11 +53,11 @@ def build_broker(
     parts.replication.copy_metadata(
         tables, ground, parts.pops.modes.take_over, partial(set_cleanup, store), now
     )
-    parts.replication.watch_delays(parts.delays.safe_offsets)
+    timers = parts.timers.timers
+    parts.replication.watch(parts.delays.safe_offsets, timers.progress, parts.pops.modes)
     if identity.takes_messages:
         # Before requests are served: a round is visible whole or not at all.
         publishing.finish_decided(now)
-    timers = parts.timers.timers
     pending = PendingMetrics(
         parts.pulls.held,
         lambda: len(parts.transactions.ledger.halves),

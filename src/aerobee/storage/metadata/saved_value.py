@@ -7,8 +7,8 @@ most one save is under way, and each costs one write of the whole. A change that
 never happened. Called from the core's thread only; the value itself is never changed in place.
 """
 
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeAlias, TypeVar
 
 from aerobee.errors import AerobeeError
 from aerobee.ports.disk_worker import DiskWorker
@@ -19,6 +19,9 @@ Change = Callable[[T], T]
 """The value after the change: a new object, or the same one if nothing changes. May refuse with an
 AerobeeError, which the asker is then told."""
 Done = Callable[[BaseException | None], None]
+Journal: TypeAlias = Callable[[Sequence[str], Done], None]
+"""Is told the names of rows that have changed and are on the disk, none if a request has changed
+nothing; calls back when that may be acknowledged."""
 
 
 class SavedValue(Generic[T]):
@@ -65,3 +68,14 @@ class SavedValue(Generic[T]):
             done(error)
         if self._waiting and not self._saving.is_busy:
             self._save_waiting()
+
+
+def tell_journal(
+    journal: Journal | None, names: Sequence[str], error: BaseException | None, done: Done
+) -> None:
+    """A change of these rows is on the disk, or failed: tell the journal, if there is one, or who
+    waits for it."""
+    if error is None and journal is not None:
+        journal(names, done)
+    else:
+        done(error)

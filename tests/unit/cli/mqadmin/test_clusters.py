@@ -3,8 +3,10 @@ from pathlib import Path
 from aerobee.cli.mqadmin.java_text import time_with_ms
 from aerobee.model.replica_status import ReplicaLag
 from aerobee.protocol.bodies.epoch_cache import EpochCache, EpochEntry
+from aerobee.protocol.bodies.sync_state import ReplicaIdentity, ReplicasInfo
+from aerobee.protocol.headers.controller import ControllerMetadataHeader
 from tests.mqadmin_kit import Fails, Place, Works
-from tests.replica_script import ReplicaScript, master, slave
+from tests.replica_script import Replica, ReplicaScript, lone_master, master, slave
 from tests.user_keeper import UserKeeper
 
 WORKS = (
@@ -42,6 +44,14 @@ FAILS = (
     Fails("getBrokerEpoch -b {broker}", "only for controllerMode"),
     Fails("getBrokerEpoch -b nobody", "no broker or cluster 'nobody'", status=3),
     Fails("getBrokerEpoch", "--brokerName or --clusterName is needed"),
+    Fails("getControllerMetaData", "--controllerAddress", status=2),
+    Fails("getControllerMetaData -a {address}", "CONTROLLER_GET_METADATA_INFO"),
+    Fails("getSyncStateSet -a {address} -b broker-a", "CONTROLLER_GET_METADATA_INFO"),
+    Fails("getSyncStateSet -a {address}", "--brokerName or --clusterName is needed"),
+    Fails(
+        "electMaster -a {address} -b 2 -bn broker-a -c DefaultCluster",
+        "CONTROLLER_GET_METADATA_INFO",
+    ),
 )
 
 
@@ -93,3 +103,51 @@ def test_name_servers_that_know_nobody_are_no_cluster(tmp_path: Path) -> None:
     with UserKeeper().running() as nobody:
         place = Place(nobody.address, nobody.address, tmp_path)
         assert place.run("clusterList").status == 1
+
+
+def leader_of(address: str) -> ControllerMetadataHeader:
+    return ControllerMetadataHeader("g", "n0", address, False, f"n0:{address};n1:h2:1;")
+
+
+def group() -> tuple[Replica, Replica]:
+    """A leader, and a follower that is asked."""
+    first, second = lone_master(), slave(2)
+    first.elects = True
+    here = ReplicaIdentity("broker-a", 1, "h1:1", True)
+    there = ReplicaIdentity("broker-a", 2, "h2:1", False)
+    first.sync_state = {"broker-a": ReplicasInfo(1, "h1:1", 3, 4, [here], [there])}
+    return first, second
+
+
+def test_the_one_that_leads_is_asked_whichever_is_named(tmp_path: Path) -> None:
+    first, second = group()
+    with ReplicaScript(first, second).running() as script:
+        second.controller = leader_of(first.address)
+        place = Place(script.name_server, second.address, tmp_path)
+        assert place.run("getControllerMetaData -a {address}").out == (
+            f"\n#ControllerGroup\tg\n#ControllerLeaderId\tn0\n#ControllerLeaderAddress\t"
+            f"{first.address}\n#Peer:\tn0:{first.address}\n#Peer:\tn1:h2:1\n"
+        )
+        shown = place.run("getSyncStateSet -a {address} -b broker-a").out
+        assert shown == (
+            "\n#brokerName\tbroker-a\n#MasterBrokerId\t1\n#MasterAddr\th1:1\n#MasterEpoch\t3\n"
+            "#SyncStateSetEpoch\t4\n#SyncStateSetNums\t1\n"
+            "\nInSyncReplica:\tReplicaIdentity{brokerName='broker-a', brokerId=1, "
+            "brokerAddress='h1:1', alive=true}\n"
+            "\nNotInSyncReplica:\tReplicaIdentity{brokerName='broker-a', brokerId=2, "
+            "brokerAddress='h2:1', alive=false}\n"
+        )
+        assert place.run("getSyncStateSet -a {address} -c DefaultCluster").out == shown
+        assert place.run("electMaster -a {address} -b 2 -bn broker-a -c DefaultCluster").out == (
+            "\n#ClusterName\tDefaultCluster\n#BrokerName\tbroker-a\n"
+            "#BrokerMasterAddr\t127.0.0.1:30921\n#MasterEpoch\t7\n#SyncStateSetEpoch\t7\n"
+            f"\t#Broker\t1\t{first.address}\n"
+        )
+
+
+def test_a_group_without_a_leader_is_to_be_asked_again(tmp_path: Path) -> None:
+    _, second = group()
+    with ReplicaScript(second).running() as script:
+        second.controller = leader_of("")
+        place = Place(script.name_server, second.address, tmp_path)
+        place.see_refused(Fails("getSyncStateSet -a {address} -b broker-a", "no leader", status=3))

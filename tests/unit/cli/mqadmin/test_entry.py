@@ -59,8 +59,8 @@ def test_the_example_of_help_can_be_given(name: str, capsys: pytest.CaptureFixtu
 
 
 def test_help_of_what_cannot_be_done_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["help", "electMaster"]) == 0
-    assert "cannot be done: brokers have no controller" in capsys.readouterr().out
+    assert main(["help", "getControllerConfig"]) == 0
+    assert "cannot be done: no process is a controller" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from aerobee.protocol.bodies.sync_state import (
     ReplicaIdentity,
     ReplicasInfo,
     decode_broker_names,
+    decode_sync_state_data,
+    encode_broker_names,
     encode_sync_state_data,
     encode_sync_state_set,
 )
@@ -32,6 +34,13 @@ def test_it_has_the_names_of_rocketmq() -> None:
         }
     }
     assert encode_sync_state_set([1, 2], 3) == b'{"syncStateSet":[1,2],"syncStateSetEpoch":3}'
+
+
+def test_what_is_written_is_read_again() -> None:
+    assert decode_sync_state_data(encode_sync_state_data({"b": INFO})) == {"b": INFO}
+    assert decode_broker_names(encode_broker_names(["a", "b"])) == ["a", "b"]
+    with pytest.raises(RemoteProtocolError):
+        decode_sync_state_data(b'{"replicasInfoTable":{"b":{"inSyncReplicas":[1]}}}')
 
 
 def test_names_are_an_array_of_text() -> None:

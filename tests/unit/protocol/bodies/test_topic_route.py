@@ -4,9 +4,11 @@ from aerobee.errors import ProtocolError
 from aerobee.model.route import BrokerData, ClusterInfo, QueueData, TopicRoute
 from aerobee.protocol.bodies.topic_route import (
     decode_cluster_info,
+    decode_elected_group,
     decode_member_group,
     decode_topic_route,
     encode_cluster_info,
+    encode_elected_group,
     encode_member_group,
     encode_topic_route,
 )
@@ -78,3 +80,8 @@ def test_a_group_of_members_is_written_with_bare_ids() -> None:
 
 def test_the_brokers_of_one_name_are_read_again() -> None:
     assert decode_member_group(encode_member_group(BROKER)) == BROKER
+    assert decode_elected_group(encode_elected_group(BROKER)) == BROKER
+
+
+def test_in_the_answer_to_an_election_they_are_inside_nothing() -> None:
+    assert encode_elected_group(BROKER).startswith(b'{"brokerAddrs":{0:"127.0.0.1:10911",')

@@ -1,10 +1,8 @@
 import pytest
 
-from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.headers.replication import (
     ROLES,
     SLAVE,
-    BrokerHeartbeatHeader,
     ChangedRoleHeader,
     ChangeRoleHeader,
     ExchangeHaHeader,
@@ -19,20 +17,6 @@ from aerobee.protocol.remoting.declared_header import read_header, write_header
     ("header", "fields"),
     [
         (MemberGroupHeader("c", "b"), {"clusterName": "c", "brokerName": "b"}),
-        (
-            BrokerHeartbeatHeader("c", "a:1", "b", 0, 1, 2, 3, 4, 5),
-            {
-                "clusterName": "c",
-                "brokerAddr": "a:1",
-                "brokerName": "b",
-                "brokerId": "0",
-                "epoch": "1",
-                "maxOffset": "2",
-                "confirmOffset": "3",
-                "heartbeatTimeoutMills": "4",
-                "electionPriority": "5",
-            },
-        ),
         (
             MinBrokerIdHeader(1, None, "a:1", "m:1", "a:2"),
             {
@@ -66,13 +50,6 @@ def test_a_header_has_rocketmqs_fields_and_is_read_back(
 ) -> None:
     assert write_header(header) == fields
     assert read_header(type(header), fields) == header
-
-
-def test_a_heartbeat_needs_only_what_a_name_server_needs() -> None:
-    fields = {"clusterName": "c", "brokerAddr": "a:1", "brokerName": "b"}
-    assert read_header(BrokerHeartbeatHeader, fields) == BrokerHeartbeatHeader("c", "a:1", "b")
-    with pytest.raises(RemoteProtocolError, match="brokerName"):
-        read_header(BrokerHeartbeatHeader, {"clusterName": "c", "brokerAddr": "a:1"})
 
 
 def test_a_change_of_role_is_not_forced_unless_it_is_said() -> None:

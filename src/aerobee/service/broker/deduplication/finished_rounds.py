@@ -184,7 +184,7 @@ class FinishedRounds:
         return SavedRound(one.round_id, one.epoch, one.used_ms, tuple(sorted(one.whole)), tasks)
 
     def restore(self, rounds: Iterable[tuple[str, SavedRound]]) -> None:
-        for write_id, saved in rounds:
+        for write_id, saved in sorted(rounds, key=lambda one: one[1].used_ms):
             one = self._rounds[write_id] = _Round(saved.round_id)
             one.epoch, one.used_ms = saved.epoch, saved.used_ms
             one.whole = set(saved.whole)

@@ -19,7 +19,7 @@ messages are on the disk. Replaying the log relies on this.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from aerobee.protocol.text.json_text import Value
 from aerobee.service.broker.deduplication.finished_rounds import SavedRound
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done, SavedValue
+from aerobee.storage.metadata.saved_value import Done, Journal, SavedValue, tell_journal
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +68,10 @@ class ProducerEpochs:
         self._saved: SavedValue[_Table] = SavedValue(
             worker, lambda table: file.store(_as_json(table)), table
         )
+        self.journal: Journal | None = None
+        """Is told of producers."""
+        self.journal_of_finished: Journal | None = None
+        """Is told of writes."""
 
     def restore(self, wall_ms: int) -> None:
         """Apply the file to the table of producers, after the log was replayed."""
@@ -105,9 +109,26 @@ class ProducerEpochs:
         """The epoch that the round's next attempt would get, or one of a later round."""
         return max(self._last_of(producer) + 1, round_id * ROUND_EPOCHS)
 
-    def save_finished(self, write_ids: Iterable[str], done: Done) -> None:
+    def save_finished(self, write_ids: Sequence[str], done: Done) -> None:
         """Save the finished rounds of these writes, or that they have none any more."""
-        self._saved.change(lambda table: self._with_finished(table, write_ids), done)
+        self._saved.change(
+            lambda table: self._with_finished(table, write_ids),
+            lambda error: tell_journal(self.journal_of_finished, write_ids, error, done),
+        )
+
+    # Rows of the file.
+
+    def epochs(self) -> Mapping[str, int]:
+        """By producer."""
+        return self._saved.value.epochs
+
+    def rounds(self) -> Mapping[str, EpochRound]:
+        """By producer."""
+        return self._saved.value.rounds
+
+    def finished(self) -> Mapping[str, SavedRound]:
+        """By write."""
+        return self._saved.value.finished
 
     def _unfinished(self, producer: str, round_: EpochRound) -> EpochRound | None:
         """The unfinished part of a round; None: there is none."""
@@ -144,10 +165,11 @@ class ProducerEpochs:
 
     def _raise(self, producer: str, epoch: int, now: Now, done: Opened) -> None:
         self._known.raise_epoch(producer, epoch, now.wall_ms)
-        self._saved.change(
-            lambda table: self._with(table, producer, epoch),
-            lambda error: done(epoch, error),
-        )
+
+        def saved(error: BaseException | None) -> None:
+            tell_journal(self.journal, [producer], error, lambda error: done(epoch, error))
+
+        self._saved.change(lambda table: self._with(table, producer, epoch), saved)
 
     def _with(self, table: _Table, producer: str, epoch: int) -> _Table:
         known = self._known.find_producer(producer)
@@ -169,25 +191,27 @@ class ProducerEpochs:
 
 
 def _as_json(table: _Table) -> dict[str, Value]:
-    rounds: dict[str, Value] = {
-        name: {
-            "roundId": one.round_id,
-            "plans": dict(one.plans),
-            "queues": dict(one.queues),
-        }
-        for name, one in table.rounds.items()
+    return {
+        "epochs": dict(table.epochs),
+        "rounds": {name: round_json(one) for name, one in table.rounds.items()},
+        "finished": {name: finished_json(one) for name, one in table.finished.items()},
     }
-    finished: dict[str, Value] = {
-        name: {
-            "roundId": one.round_id,
-            "epoch": one.epoch,
-            "usedMs": one.used_ms,
-            "whole": list(one.whole),
-            "tasks": {topic: list(runs) for topic, runs in one.tasks.items()},
-        }
-        for name, one in table.finished.items()
+
+
+def round_json(one: EpochRound) -> dict[str, Value]:
+    """A round as it stands in the file."""
+    return {"roundId": one.round_id, "plans": dict(one.plans), "queues": dict(one.queues)}
+
+
+def finished_json(one: SavedRound) -> dict[str, Value]:
+    """A finished round as it stands in the file."""
+    return {
+        "roundId": one.round_id,
+        "epoch": one.epoch,
+        "usedMs": one.used_ms,
+        "whole": list(one.whole),
+        "tasks": {topic: list(runs) for topic, runs in one.tasks.items()},
     }
-    return {"epochs": dict(table.epochs), "rounds": rounds, "finished": finished}
 
 
 def _table_in(members: Members, path: str) -> _Table:

@@ -8,8 +8,9 @@ The log is authoritative; this file only spares reading it from its beginning. T
 from `logOffset` on. `runs` are starts and ends, `places` sequence, queue offset and log offset of
 the last messages, alternating; producers are in the order of their last send.
 
-F1. It is written once the log is on the disk up to `logOffset`: it never names a message that a
-    power cut took. A file with a `logOffset` beyond the log's end belongs to another log.
+F1. It is written once the log is lasting up to `logOffset`: it never names a message that a power
+    cut took, or that another leader of its group has cut off. A file with a `logOffset` beyond the
+    log's end belongs to another log.
 F2. A damaged file is treated as missing: everything is read from the log again.
 F3. Sequences in a topic that was deleted after the save are dropped: a topic that is made under the
     same name has none of those messages.
@@ -74,12 +75,14 @@ class SequencesFile:
             self._save(self._taken)
 
     def stop(self, now: Now) -> None:
-        """Save the present state. Blocks on the disk."""
+        """Save the present state, if none of it can be taken back. Blocks on the disk."""
         self._saving.wait()
         if self._store.failure is None and self._known.changes != self._saved_changes:
             self._store.sync()
-            self._save(self._snapshot())
-            self._saving.wait()
+            snapshot = self._snapshot()
+            if self._store.confirmation.lasting_offset >= snapshot.log_offset:
+                self._save(snapshot)
+                self._saving.wait()
 
     def _is_due(self) -> bool:
         grown = self._store.end_offset - self._saved_offset

@@ -18,7 +18,7 @@ from aerobee.protocol.bodies.assignment import RequestMode, request_mode_from, r
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value, write_compact
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done, SavedValue
+from aerobee.storage.metadata.saved_value import Done, Journal, SavedValue, tell_journal
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ class RequestModes:
         self._saved: SavedValue[_Table] = SavedValue(
             worker, lambda table: file.store(_json(table)), _loaded(file)
         )
+        self.journal: Journal | None = None
 
     def find(self, topic: str, group: str) -> RequestMode | None:
         return self._saved.value.get((topic, group))
@@ -46,12 +47,22 @@ class RequestModes:
                 raise RemoteProtocolError(f"more than {MODES_MAX} groups and topics have a mode")
             return changed
 
-        self._saved.change(change, done)
+        self._saved.change(
+            change, lambda error: tell_journal(self.journal, [mode.topic], error, done)
+        )
 
     def take_over(self, modes: Iterable[RequestMode], done: Done) -> None:
         """Have the modes of a master from now on."""
         copied = {(mode.topic, mode.group): mode for mode in modes}
         self._saved.change(lambda table: table if table == copied else copied, done)
+
+    def names(self) -> list[str]:
+        """Topics for which a group has a mode."""
+        return list(_by_topic(self._saved.value))
+
+    def row_json(self, topic: str) -> dict[str, Value] | None:
+        """The modes of a topic's groups as they stand in the file; None: there are none."""
+        return _by_topic(self._saved.value).get(topic)
 
     def body(self) -> bytes:
         """The content of the file, for GET_ALL_MESSAGE_REQUEST_MODE."""
@@ -76,7 +87,11 @@ def _loaded(file: ConfigFile) -> _Table:
 
 
 def _json(table: _Table) -> dict[str, Value]:
+    return {"messageRequestModeMap": _by_topic(table)}
+
+
+def _by_topic(table: _Table) -> dict[str, dict[str, Value]]:
     topics: dict[str, dict[str, Value]] = {}
     for (topic, group), mode in table.items():
         topics.setdefault(topic, {})[group] = request_mode_json(mode)
-    return {"messageRequestModeMap": topics}
+    return topics

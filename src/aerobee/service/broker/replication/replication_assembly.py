@@ -58,7 +58,7 @@ class ReplicationAssembly:
         self.side = self.acting.side
         self.access = SharedAccess(identity, self.side, outbox)
         self._raft = RaftAssembly(identity, self.side, cluster.registration, outbox)
-        self.watch_delays = self._raft.watch_delays
+        self.watch = self._raft.watch
         self.may_take = self._raft.may_take if self._raft.is_member else None
         self.answers = SafeAnswers(store, sync_timeout_ms, copies_of(self.side, identity))
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)

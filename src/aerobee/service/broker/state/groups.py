@@ -27,13 +27,12 @@ from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
-    Journal,
     VersionedTable,
     load_table,
 )
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done, SavedValue
+from aerobee.storage.metadata.saved_value import Done, Journal, SavedValue, tell_journal
 
 _log = logging.getLogger(__name__)
 
@@ -217,15 +216,9 @@ class Groups:
             if error is None:
                 for name in names:
                     self._unsaved.pop(name, None)
-            self._tell(names, error, done)
+            tell_journal(self.journal, names, error, done)
 
         self._saved.change(changed, saved)
-
-    def _tell(self, names: Sequence[str], error: BaseException | None, done: Done) -> None:
-        if error is None and self.journal is not None:
-            self.journal(names, done)
-        else:
-            done(error)
 
     # The forbidden table.
 
@@ -258,7 +251,7 @@ class Groups:
                 raise RemoteProtocolError(f"more than {FORBIDDEN_MAX} topics are forbidden")
             return table.with_rest(_FORBIDDEN, whole, now.wall_ms)
 
-        self._saved.change(change, lambda error: self._tell([group], error, done))
+        self._saved.change(change, lambda error: tell_journal(self.journal, [group], error, done))
 
 
 def _with_forbidden(table: _Table, path: str) -> _Table:

@@ -20,12 +20,11 @@ from aerobee.protocol.text.json_text import Value
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
-    Journal,
     VersionedTable,
     load_table,
 )
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done, SavedValue
+from aerobee.storage.metadata.saved_value import Done, Journal, SavedValue, tell_journal
 
 _Table: TypeAlias = VersionedTable[TopicMapping]
 MAPPING_FORM = Form("topicQueueMappingInfoMap", mapping_from, mapping_json)
@@ -119,9 +118,6 @@ class QueueMappings:
         def saved(error: BaseException | None) -> None:
             if error is None and names:
                 self._changed(names)
-            if error is None and self.journal is not None:
-                self.journal(names, done)
-            else:
-                done(error)
+            tell_journal(self.journal, names, error, done)
 
         self._saved.change(changed, saved)

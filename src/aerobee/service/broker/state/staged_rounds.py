@@ -19,7 +19,7 @@ from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done, SavedValue
+from aerobee.storage.metadata.saved_value import Done, Journal, SavedValue, tell_journal
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +47,7 @@ class StagedRounds:
         self._saved: SavedValue[Mapping[str, StagedRound]] = SavedValue(
             worker, lambda table: file.store(_as_json(table)), table
         )
+        self.journal: Journal | None = None
 
     def find(self, write_id: str) -> StagedRound | None:
         return self._saved.value.get(write_id)
@@ -57,7 +58,19 @@ class StagedRounds:
 
     def decide(self, write_id: str, decision: StagedRound, done: Done) -> None:
         """Save a decision, or that it is done."""
-        self._saved.change(lambda table: _with(table, write_id, decision), done)
+        self._saved.change(
+            lambda table: _with(table, write_id, decision),
+            lambda error: tell_journal(self.journal, [write_id], error, done),
+        )
+
+    def names(self) -> list[str]:
+        """Writers that have a decision."""
+        return list(self._saved.value)
+
+    def row_json(self, write_id: str) -> dict[str, Value] | None:
+        """A decision as it stands in the file; None: there is none."""
+        found = self.find(write_id)
+        return None if found is None else _decision_json(found)
 
 
 def _with(
@@ -77,16 +90,16 @@ def _with(
 
 
 def _as_json(table: Mapping[str, StagedRound]) -> dict[str, Value]:
-    writes: dict[str, Value] = {
-        name: {
-            "roundId": one.round_id,
-            "places": list(one.places),
-            "isDone": one.is_done,
-            "usedMs": one.used_ms,
-        }
-        for name, one in table.items()
+    return {"writes": {name: _decision_json(one) for name, one in table.items()}}
+
+
+def _decision_json(one: StagedRound) -> dict[str, Value]:
+    return {
+        "roundId": one.round_id,
+        "places": list(one.places),
+        "isDone": one.is_done,
+        "usedMs": one.used_ms,
     }
-    return {"writes": writes}
 
 
 def _table_in(members: Members, path: str) -> dict[str, StagedRound]:

@@ -41,13 +41,12 @@ from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
-    Journal,
     VersionedTable,
     load_table,
 )
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done, SavedValue
+from aerobee.storage.metadata.saved_value import Done, Journal, SavedValue, tell_journal
 
 TOPICS_MAX = 100_000
 DELAY_QUEUES = 18
@@ -196,10 +195,7 @@ class Topics:
         def saved(error: BaseException | None) -> None:
             if error is None:
                 self._note(names)
-                if self.journal is not None and is_told:
-                    self.journal(names, done)
-                    return
-            done(error)
+            tell_journal(self.journal if is_told else None, names, error, done)
 
         self._saved.change(changed, saved)
 

@@ -14,7 +14,7 @@ called from the core's thread.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.topic import DataVersion
@@ -22,12 +22,8 @@ from aerobee.protocol.bodies.topic_config import data_version_from, data_version
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value, write_pretty
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.saved_value import Done
 
 C = TypeVar("C")
-Journal: TypeAlias = Callable[[Sequence[str], Done], None]
-"""Is told the names of rows that have changed and are on the disk, none if a request has changed
-nothing; calls back when that may be acknowledged."""
 _VERSION = "dataVersion"
 _NOTHING: Mapping[str, Value] = {}
 

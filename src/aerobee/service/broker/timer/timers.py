@@ -93,6 +93,8 @@ class Timers:
             self._shifts,
         )
         self._dequeue = Dequeue(self._worker, self._wheel, self._timer_log, delivery)
+        # The last that `progress` has told, and the number of deliveries then.
+        self._told, self._told_at = files.check, 0
         self._saving = TimerSaving(
             ground, writer.place, self._wheel, self._timer_log, files.check, seal
         )
@@ -136,6 +138,15 @@ class Timers:
     def saved(self) -> TimerCheck:
         """The checkpoint on the disk."""
         return self._saving.saved
+
+    def progress(self) -> TimerCheck:
+        """The checkpoint of what is delivered into the log by now, on the disk or not. Another one
+        only after a delivery."""
+        if self.delivered != self._told_at and not self._enqueue.is_rebuilding:
+            self._told_at = self.delivered
+            taken_in = self._enqueue.offset
+            self._told = TimerCheck(self._read_ms, 0, taken_in, taken_in)
+        return self._told
 
     def behind_ms(self, now: Now) -> int:
         """The lateness of deliveries: 0 if all that was due a tick ago is in its queue."""

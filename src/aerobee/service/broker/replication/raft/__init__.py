@@ -9,6 +9,7 @@ controller_handlers  requests to RocketMQ's controller: what has a meaning in a 
 member_changes   reasons against a change of members
 preferred_leader leadership for the member that a person prefers
 table_change     rows of tables as records of the log
+table_rows       rows of a leader's tables, as their files have them
 table_journal    a leader's changes ─▶ log
 table_restoring  log ─▶ tables of a new leader
 raft_assembly    puts the room together

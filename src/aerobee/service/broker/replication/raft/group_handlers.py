@@ -10,7 +10,7 @@ import logging
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.epoch_cache import EpochCache, EpochEntry, encode_epoch_cache
 from aerobee.protocol.bodies.group_members import encode_group_members
-from aerobee.protocol.bodies.topic_route import encode_member_group
+from aerobee.protocol.bodies.topic_route import encode_elected_group
 from aerobee.protocol.headers.replication import (
     ChangeMembersHeader,
     ChangeRoleHeader,
@@ -75,7 +75,7 @@ class RaftGroupHandlers:
         who = self._identity
         brokers = {one.node + 1: one.broker for one in side.group_members(request.now).members}
         told = ElectedMasterHeader(target + 1, brokers.get(target + 1, ""), node.term, node.term)
-        group = encode_member_group(BrokerData(who.cluster, who.name, brokers))
+        group = encode_elected_group(BrokerData(who.cluster, who.name, brokers))
         return Answer(fields=write_header(told), body=group)
 
     def _epochs(self, request: Request, header: NoHeader) -> Answer:

@@ -8,7 +8,7 @@ Imports more than 15 modules because it puts the others together.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
@@ -24,6 +24,11 @@ from aerobee.service.broker.replication.raft.lease_gate import LeaderLease, Leas
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.replication.raft.table_journal import TableJournal
 from aerobee.service.broker.replication.raft.table_restoring import open_own_tables
+from aerobee.service.broker.replication.raft.table_rows import (
+    ModeTable,
+    SafeDelays,
+    TimerProgress,
+)
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Tables
 from aerobee.storage.store import Store
@@ -93,10 +98,10 @@ class RaftAssembly:
         promotion = Promotion(tables.topics, tables.groups, store, _hold_nothing)
         promotion.prepare(now, begun, self._side.node.term)
 
-    def watch_delays(self, safe_offsets: Callable[[], Mapping[int, int]]) -> None:
-        """Of a leader: the progress of delay levels goes to the log, too."""
+    def watch(self, safe_delays: SafeDelays, timer: TimerProgress, modes: ModeTable) -> None:
+        """Of a leader: the state of these goes to the log, too."""
         if self._journal is not None:
-            self._journal.watch_delays(safe_offsets)
+            self._journal.watch(safe_delays, timer, modes)
 
     # Duties.
 

@@ -10,17 +10,23 @@ A record is an ordinary message of the topic rmq_sys_aerobee_tables. Its body is
     offsets                     by topic@group: the offset of each queue
     delays                      by level: the first message whose delivery could be lost
     marks                       popped: `popLogOffset` of consumerOffset.json
+    modes                       by topic: the request modes of its groups
+    epochs, rounds, finished    rows of producerEpochs.json, by producer and by write
+    staged                      rows of stagedRounds.json
+    timer                       read: all messages for a tick before this time are delivered that
+                                are before takenIn in the timer's queue
 
     change               rows that have changed
     begin, part, …, end  a copy of all rows: nothing before `begin` is needed
 
 T1. A row is written whole, as it is when the record is appended: of several records that have it
     the last counts. null: the row is gone.
-T2. Between `begin` and `end` there may be changes, and rows of a part may be newer than `begin`. So
+T2. `begin` names the tables of its copy, without rows. A table that it does not name is not copied.
+T3. Between `begin` and `end` there may be changes, and rows of a part may be newer than `begin`. So
     a copy that a lost leader has left without its end is a number of changes like others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import NamedTuple, TypeAlias, cast
 
@@ -32,8 +38,13 @@ from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.store import Store
 
 TOPICS, MAPPINGS, GROUPS, FORBIDDEN = "topics", "mappings", "groups", "forbidden"
-OFFSETS, DELAYS, MARKS = "offsets", "delays", "marks"
-TABLES = (TOPICS, MAPPINGS, GROUPS, FORBIDDEN, OFFSETS, DELAYS, MARKS)
+EPOCHS, ROUNDS, FINISHED, STAGED = "epochs", "rounds", "finished", "staged"
+OFFSETS, DELAYS, MARKS, MODES, TIMER = "offsets", "delays", "marks", "modes", "timer"
+TABLES = (
+    *(TOPICS, MAPPINGS, GROUPS, FORBIDDEN),
+    *(OFFSETS, DELAYS, MARKS, MODES, TIMER),
+    *(EPOCHS, ROUNDS, FINISHED, STAGED),
+)
 POPPED = "popped"
 
 Rows: TypeAlias = dict[str, Value | None]
@@ -78,9 +89,9 @@ def _rows(value: Parsed) -> Rows:
 class LogTables:
     """The tables that a log has."""
 
-    def __init__(self, *, is_whole: bool) -> None:
-        self.is_whole = is_whole
-        """Whether all rows are here: what the broker has otherwise is gone."""
+    def __init__(self, whole: Collection[str]) -> None:
+        self.whole = frozenset(whole)
+        """Tables of which all rows are here: what the broker has otherwise is gone."""
         self.rows: dict[str, Rows] = {name: {} for name in TABLES}
         self.deleted: dict[str, int] = {}
         """Topics that were deleted, and the log offset before which their messages are dead."""
@@ -95,7 +106,7 @@ class LogTables:
 
     def onto(self, table: str, base: Mapping[str, Value]) -> dict[str, Value]:
         """The rows of a table, put onto those that the broker has otherwise."""
-        merged: Rows = {} if self.is_whole else dict(base)
+        merged: Rows = {} if table in self.whole else dict(base)
         merged.update(self.rows[table])
         return {name: row for name, row in merged.items() if row is not None}
 
@@ -110,9 +121,9 @@ def read_log_tables(store: Store, since: int = 0) -> LogTables | None:
     if oldest == queue.max_offset:
         return None
     start = _last_copy(store, queue, oldest)
-    tables = LogTables(is_whole=start is not None)
-    first = oldest if start is None else start
-    for offset in range(first, queue.max_offset):
+    whole = () if start is None else _change_at(store, queue, start)[0].tables
+    tables = LogTables(whole)
+    for offset in range(oldest if start is None else start, queue.max_offset):
         change, end_offset = _change_at(store, queue, offset)
         tables.take(change, end_offset)
     return tables

@@ -1,11 +1,14 @@
 """TableJournal writes the changes of a leader's tables to the log, so that whoever leads next has
 them (`table_change`).
 
-    topics, groups    on the disk ─▶ record appended ─▶ committed ─▶ the request is answered
-    offsets           changed ─▶ one record of all, at most FLUSH_MS later ─▶ committed ─▶ answered
-    delays, pops      go with the offsets
+    topics, groups         on the disk ─▶ record appended ─▶ committed ─▶ the request is answered
+    offsets, producers,    changed ─▶ one record of all, at most FLUSH_MS later ─▶ committed ─▶
+    rounds, modes          answered
+    delays, timer, pops    go with the offsets
 
-J1. The record of a topic is in the log before the first message of the topic.
+J1. The record of a topic is in the log before the first message of the topic, that of a decision
+    on staged batches before the first of them is published, and that of a finished round before
+    its marks are dropped.
 J2. A request that sets an offset is answered when the record of it is committed. A pull that brings
     an offset waits for nothing.
 J3. A leader begins with a copy of all rows, in parts, one a tick, and writes another when the
@@ -29,22 +32,37 @@ from aerobee.protocol.text.json_text import Value, write_standard
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.replication.raft.table_change import (
     DELAYS,
+    EPOCHS,
+    FINISHED,
     FORBIDDEN,
     GROUPS,
     MAPPINGS,
     MARKS,
+    MODES,
     OFFSETS,
     POPPED,
+    ROUNDS,
+    STAGED,
+    TIMER,
     TOPICS,
     ChangeKind,
     Rows,
     TableChange,
 )
+from aerobee.service.broker.replication.raft.table_rows import (
+    ModeTable,
+    SafeDelays,
+    TableRows,
+    TimerProgress,
+    delay_rows,
+    row_sources,
+    timer_rows,
+)
 from aerobee.service.broker.request_table import Row
-from aerobee.service.broker.state.offset_table import SEPARATOR, TopicGroup, key_text
+from aerobee.service.broker.state.offset_table import TopicGroup, key_text
 from aerobee.service.broker.state.tables import Tables
 from aerobee.service.request import Answer, Request
-from aerobee.storage.metadata.saved_value import Done
+from aerobee.storage.metadata.saved_value import Done, Journal
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
@@ -64,38 +82,57 @@ WAITING = frozenset(
     }
 )
 """Requests that set offsets, and are answered when these are committed."""
+_AT_ONCE = frozenset({TOPICS, MAPPINGS, GROUPS})
+"""Messages of a new topic come behind its record."""
+_BESIDE = {GROUPS: FORBIDDEN, EPOCHS: ROUNDS}
+"""Tables whose rows of the same names may have changed, too."""
 
 
 class TableJournal:
     """Of one life as leader."""
 
     def __init__(self, tables: Tables, store: Store, answers: SafeAnswers, now: Now) -> None:
-        self._tables = tables
         self._store = store
         self._answers = answers
         self._now = now
         self._flushed_ms = now.monotonic_ms - FLUSH_MS
-        self._names: dict[str, dict[str, None]] = {TOPICS: {}, MAPPINGS: {}, GROUPS: {}}
+        self._sources = row_sources(tables)
+        self._names: dict[str, dict[str, None]] = {}
         self._pairs: set[TopicGroup] = set()
         tables.offsets.table.changed = self._pairs
         self._waiting: list[Done] = []
         self._end = store.end_offset
-        self._safe_delays: Callable[[], Mapping[int, int]] = dict
+        self._progress: dict[str, Callable[[], Rows]] = {}
         # Progress that is in the log, or was there when this leader began.
-        self._written: dict[str, Rows] = {DELAYS: {}, MARKS: self._progress(MARKS)}
+        self._written: dict[str, Rows] = {}
+        self._watch_progress(MARKS, lambda: {POPPED: tables.offsets.popped_to})
         self._copying: Iterator[TableChange] | None = self._copy()
         self._copy_bytes = 0
         self._change_bytes = 0
         self._copied_at = store.end_offset
         self._refusal = ""
-        tables.topics.journal = lambda names, done: self._saved(TOPICS, names, done)
-        tables.topics.mappings.journal = lambda names, done: self._saved(MAPPINGS, names, done)
-        tables.groups.journal = lambda names, done: self._saved(GROUPS, names, done)
+        epochs = tables.deduplication.epochs
+        tables.topics.journal = self._journal_of(TOPICS)
+        tables.topics.mappings.journal = self._journal_of(MAPPINGS)
+        tables.groups.journal = self._journal_of(GROUPS)
+        epochs.journal = self._journal_of(EPOCHS)
+        epochs.journal_of_finished = self._journal_of(FINISHED)
+        tables.staged_rounds.journal = self._journal_of(STAGED)
 
-    def watch_delays(self, safe_offsets: Callable[[], Mapping[int, int]]) -> None:
-        """Write the progress of delay levels, too."""
-        self._safe_delays = safe_offsets
-        self._written[DELAYS] = self._progress(DELAYS)
+    def watch(self, safe_delays: SafeDelays, timer: TimerProgress, modes: ModeTable) -> None:
+        """Write the state of these, too."""
+        self._watch_progress(DELAYS, lambda: delay_rows(safe_delays()))
+        self._watch_progress(TIMER, lambda: timer_rows(timer()))
+        self._sources[MODES] = TableRows(modes.names, modes.row_json)
+        modes.journal = self._journal_of(MODES)
+
+    def _watch_progress(self, table: str, read: Callable[[], Rows]) -> None:
+        self._progress[table] = read
+        self._written[table] = read()
+
+    def _journal_of(self, table: str) -> Journal:
+        self._names[table] = {}
+        return lambda names, done: self._saved(table, names, done)
 
     # Requests.
 
@@ -130,13 +167,14 @@ class TableJournal:
             return
         self._names[table].update(dict.fromkeys(names))
         self._waiting.append(done)
-        self._flush()  # at once: messages of a new topic come behind it
+        if table in _AT_ONCE:
+            self._flush()
 
     # Time.
 
     def on_round(self, now: Now) -> None:
         self._now = now
-        if self._pairs and now.monotonic_ms - self._flushed_ms >= FLUSH_MS:
+        if self._is_dirty() and now.monotonic_ms - self._flushed_ms >= FLUSH_MS:
             self._flush()
 
     def on_tick(self, now: Now) -> None:
@@ -174,10 +212,8 @@ class TableJournal:
         for table, names in self._names.items():
             while names:
                 some = list(islice(names, 500))
-                tables = {table: self._rows_of(table, some)}
-                if table == GROUPS:
-                    tables[FORBIDDEN] = self._rows_of(FORBIDDEN, some)
-                self._append_change(tables)
+                beside = [_BESIDE[table]] if table in _BESIDE else []
+                self._append_change({one: self._rows_of(one, some) for one in (table, *beside)})
                 for name in some:
                     del names[name]
         while self._pairs:
@@ -185,7 +221,7 @@ class TableJournal:
             rows: Rows = {}
             for pair in self._pairs:
                 name = key_text(pair)
-                rows[name] = self._row(OFFSETS, name)
+                rows[name] = self._sources[OFFSETS].find(name)
                 pairs.append(pair)
                 size += _size(name, rows[name])
                 if size >= PART_BYTES:
@@ -197,8 +233,8 @@ class TableJournal:
     def _append_progress(self) -> None:
         """Behind the offsets that it speaks of."""
         news = {}
-        for table in (DELAYS, MARKS):
-            rows = self._progress(table)
+        for table, read in self._progress.items():
+            rows = read()
             if rows != self._written[table]:
                 news[table] = rows
         if news:
@@ -254,12 +290,12 @@ class TableJournal:
 
     def _copy(self) -> Iterator[TableChange]:
         """All rows, each as it is when its part is made."""
-        yield TableChange(ChangeKind.BEGIN, {})
-        for table in (TOPICS, MAPPINGS, GROUPS, FORBIDDEN, OFFSETS):
+        yield TableChange(ChangeKind.BEGIN, {one: {} for one in (*self._sources, *self._progress)})
+        for table, source in self._sources.items():
             rows: Rows = {}
             size = 0
-            for name in self._names_of(table):
-                row = self._row(table, name)
+            for name in source.names():
+                row = source.find(name)
                 if row is None:
                     continue
                 rows[name] = row
@@ -269,44 +305,11 @@ class TableJournal:
                     rows, size = {}, 0
             if rows:
                 yield TableChange(ChangeKind.PART, {table: rows})
-        yield TableChange(ChangeKind.END, {one: self._progress(one) for one in (DELAYS, MARKS)})
-
-    # Rows.
-
-    def _names_of(self, table: str) -> list[str]:
-        tables = self._tables
-        if table == TOPICS:
-            return [one.name for one in tables.topics.all()]
-        if table == MAPPINGS:
-            return [one.topic for one in tables.topics.mappings.all()]
-        if table == GROUPS:
-            return [one.name for one in tables.groups.all()]
-        if table == FORBIDDEN:
-            return list(tables.groups.forbidden)
-        return [key_text(pair) for pair in tables.offsets.pairs()]
+        yield TableChange(ChangeKind.END, {one: read() for one, read in self._progress.items()})
 
     def _rows_of(self, table: str, names: Iterable[str]) -> Rows:
-        return {name: self._row(table, name) for name in names}
-
-    def _row(self, table: str, name: str) -> Value | None:
-        """A row as it is now; None: there is none."""
-        tables = self._tables
-        if table == TOPICS:
-            return tables.topics.row_json(name)
-        if table == MAPPINGS:
-            return tables.topics.mappings.row_json(name)
-        if table == GROUPS:
-            return tables.groups.row_json(name)
-        if table == FORBIDDEN:
-            return dict(tables.groups.forbidden.get(name, {})) or None
-        topic, _, group = name.partition(SEPARATOR)
-        return dict(tables.offsets.of(group, topic)) or None
-
-    def _progress(self, table: str) -> Rows:
-        """All rows of a table that is written whole."""
-        if table == MARKS:
-            return {POPPED: self._tables.offsets.popped_to}
-        return {str(level): offset for level, offset in self._safe_delays().items()}
+        """Rows as they are now; None: there is none."""
+        return {name: self._sources[table].find(name) for name in names}
 
 
 def _size(name: str, row: Value | None) -> int:

@@ -1,12 +1,14 @@
 """Opens the tables of a group member: those of a new leader are what its log says of them
 (`table_change`), whatever its files have.
 
-    log ─▶ files of topics, mappings, groups ─▶ tables ◀─ offsets, delays ◀─ log
+    log ─▶ files of topics, groups, producers, … ─▶ tables ◀─ offsets, delays ◀─ log
 
 A follower's files are copies of its leader's, some seconds old, and those of a leader that was
 deposed may have changes that nobody else has. Neither counts for what the log says. What a group of
 an earlier time has written does not count: its member was a single broker since. Files are
 written only if they differ; of offsets and delays the file is written later, as always.
+
+Imports more than 15 modules because it knows every table.
 """
 
 import logging
@@ -14,27 +16,41 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from aerobee.errors import CorruptFile, ProtocolError
-from aerobee.model.names import TABLES_TOPIC
+from aerobee.model.names import TABLES_TOPIC, TIMER_TOPIC
 from aerobee.protocol.text.json_text import Key, Parsed, Value, by_number
 from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.replication.metadata.own_progress import find_timer_check
 from aerobee.service.broker.replication.raft.table_change import (
     DELAYS,
+    EPOCHS,
+    FINISHED,
     FORBIDDEN,
     GROUPS,
     MAPPINGS,
     MARKS,
+    MODES,
     OFFSETS,
     POPPED,
+    ROUNDS,
+    STAGED,
+    TIMER,
     TOPICS,
     LogTables,
     read_log_tables,
 )
+from aerobee.service.broker.replication.raft.table_rows import READ, TAKEN_IN
 from aerobee.service.broker.state.delay_offsets import CopiedDelayOffsets
 from aerobee.service.broker.state.offset_table import TopicGroup, parse_key
 from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
+from aerobee.storage.timer.timer_checkpoint import (
+    TimerCheck,
+    check_path,
+    copied_check,
+    encode_check,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -42,9 +58,13 @@ _FILES = {
     "topics.json": {TOPICS: "topicConfigTable"},
     "topicQueueMapping.json": {MAPPINGS: "topicQueueMappingInfoMap"},
     "subscriptionGroup.json": {GROUPS: "subscriptionGroupTable", FORBIDDEN: "forbiddenTable"},
+    "messageRequestMode.json": {MODES: "messageRequestModeMap"},
+    "producerEpochs.json": {EPOCHS: "epochs", ROUNDS: "rounds", FINISHED: "finished"},
+    "stagedRounds.json": {STAGED: "writes"},
 }
 """By file: its tables, and the members that they are."""
 _VERSION: Mapping[str, Value] = {"counter": 0, "stateVersion": 0, "timestamp": 0}
+_VERSIONED = ("topics.json", "topicQueueMapping.json", "subscriptionGroup.json")
 
 
 def open_own_tables(
@@ -61,7 +81,9 @@ def open_own_tables(
     if found is None:
         return open_files()
     for name, members in _FILES.items():
-        _write_file(ground.config_file(name), members, found)
+        first = {"dataVersion": _VERSION} if name in _VERSIONED else {}
+        _write_file(ground.config_file(name), members, found, first)
+    _write_timer(ground, found)
     _delete_topics(ground.store, found)
     tables = open_files()
     _take_offsets(tables, ground.store, found)
@@ -74,7 +96,10 @@ def _group_start(seat: RaftSeat) -> int:
     return 0 if seat.is_new else seat.node.log.epochs.first_term_start()
 
 
-def _write_file(file: ConfigFile, members: Mapping[str, str], found: LogTables) -> None:
+def _write_file(
+    file: ConfigFile, members: Mapping[str, str], found: LogTables, first: Mapping[str, Value]
+) -> None:
+    """`first`: what a file begins with that does not exist yet."""
     loaded = file.load()
     value = {} if loaded is None else cast("dict[str, Value]", dict(loaded.value))
     is_changed = False
@@ -86,7 +111,21 @@ def _write_file(file: ConfigFile, members: Mapping[str, str], found: LogTables) 
             is_changed = True
     if is_changed:
         _log.info("%s is brought to what the log of the group says", file.path)
-        file.store({"dataVersion": _VERSION, **value})
+        file.store({**first, **value})
+
+
+def _write_timer(ground: Ground, found: LogTables) -> None:
+    """The checkpoint of the timer, as a slave has it: the whole queue is processed again."""
+    read_ms, taken_in = (found.rows[TIMER].get(name) for name in (READ, TAKEN_IN))
+    if not isinstance(read_ms, int) or not isinstance(taken_in, int):
+        return
+    store, disk = ground.store, ground.disk
+    known = find_timer_check(store, disk)
+    before = TimerCheck() if known is None else known[0]
+    said = before._replace(read_ms=read_ms, queue_offset=0, master_queue_offset=taken_in)
+    after = copied_check(said, _end_of(store, TIMER_TOPIC, 0))
+    if after != before:
+        disk.replace(check_path(store.root), encode_check(after, None))
 
 
 def _delete_topics(store: Store, found: LogTables) -> None:
@@ -114,7 +153,7 @@ def _take_offsets(tables: Tables, store: Store, found: LogTables) -> None:
         }
         if kept != own.get(key):
             changed[key] = kept
-    if found.is_whole:
+    if OFFSETS in found.whole:
         gone = [key for key in own if key not in named]
     else:
         removed = [parse_key(name) for name, row in found.rows[OFFSETS].items() if row is None]
