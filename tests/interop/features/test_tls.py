@@ -10,13 +10,13 @@ from tests.interop.apache import Jars
 from tests.interop.features import install
 from tests.interop.features.conftest import check_tools
 from tests.interop.features.guarded import AerobeeTls, ApacheTls, start_tls, stored
-from tests.interop.features.offers import CLIENTS, is_offered
+from tests.interop.features.offers import REMOTING
 from tests.interop.features.program import Program, ProgramError, bodies
 from tests.tls_kit import certificates
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(600)]
 
-SPEAKING_TLS = [client for client in CLIENTS if is_offered(client, "tls")]
+SPEAKING_TLS = [client for client in REMOTING.clients if REMOTING.is_offered(client, "tls")]
 
 
 @pytest.fixture(scope="module", params=["apache", "aerobee"])
