@@ -29,8 +29,6 @@ T = TypeVar("T")
 FRESH_SECONDS = 2.0
 COST_FACTOR = 50
 """A question that took t is not asked again for fifty times t."""
-TABLE_COST_FACTOR = 200
-"""The same of tables, which are asked for whether somebody looks at them or not."""
 NORMAL, RETRY, DEAD_LETTER, SYSTEM = KINDS = ("normal", "retry", "dead_letter", "system")
 UNSPECIFIED = "UNSPECIFIED"
 Own: TypeAlias = frozenset[str]
@@ -59,13 +57,7 @@ class GroupEntry(NamedTuple):
 class Kept(Generic[T]):
     """An answer that is asked for again when it is old; one question at a time."""
 
-    def __init__(
-        self,
-        ask: Callable[[], Awaitable[T]],
-        now: Callable[[], float],
-        cost_factor: float = COST_FACTOR,
-    ) -> None:
-        self._cost_factor = cost_factor
+    def __init__(self, ask: Callable[[], Awaitable[T]], now: Callable[[], float]) -> None:
         self._ask = ask
         self._now = now
         self._lock = asyncio.Lock()
@@ -86,7 +78,7 @@ class Kept(Generic[T]):
             ended = self._now()
             # The first question is the dearest: those after it ask only for what has changed.
             cost = 0.0 if is_first else ended - begun
-            self._old_at = ended + max(FRESH_SECONDS, cost * self._cost_factor)
+            self._old_at = ended + max(FRESH_SECONDS, cost * COST_FACTOR)
             return self._answer
 
 
@@ -94,8 +86,8 @@ class Catalogue:
     def __init__(self, admin: Admin, now: Callable[[], float] = time.monotonic) -> None:
         self._admin = admin
         self._cluster = Kept(admin.cluster, now)
-        self._topics = Kept(self._ask_topics, now, TABLE_COST_FACTOR)
-        self._groups = Kept(self._ask_groups, now, TABLE_COST_FACTOR)
+        self._topics = Kept(self._ask_topics, now)
+        self._groups = Kept(self._ask_groups, now)
         self._own: Own = frozenset()
         self._topic_tables: BrokerTables[TopicConfig] = BrokerTables(admin.topics.tables)
         self._group_tables: BrokerTables[GroupConfig] = BrokerTables(admin.groups.tables)

@@ -9,7 +9,7 @@ Time is an argument, in monotonic seconds.
 
 from collections.abc import Awaitable, Callable
 
-SHARE = 0.005
+SHARE = 0.01
 IDLE_FACTOR = 10
 FAILED_SECONDS = 5.0
 """Before a question that failed is asked again."""
