@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
-from aerobee.client.admin.known_table import KnownTable, TableQuestion
 from aerobee.client.admin.static_topics import logical_progress, static_topic
+from aerobee.client.core.known_table import KnownTable, TableQuestion
 from aerobee.errors import RemoteAnswer
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_queue import MessageQueue
@@ -114,7 +114,7 @@ class GroupAdmin:
         names = {address: name for name, address in masters.items()}
 
         async def ask(address: str) -> KnownTable[GroupConfig]:
-            return await _TABLE.ask(self._fan_out, address, known.get(names[address]))
+            return await _TABLE.ask(self._fan_out.broker, address, known.get(names[address]))
 
         return await self._fan_out.each(masters, ask)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
-from aerobee.client.admin.known_table import KnownTable, TableQuestion
 from aerobee.client.admin.static_topics import StaticTopicAdmin, logical_stats, static_topic
+from aerobee.client.core.known_table import KnownTable, TableQuestion
 from aerobee.errors import Refused, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import TopicRoute
@@ -106,7 +106,7 @@ class TopicAdmin:
         names = {address: name for name, address in masters.items()}
 
         async def ask(address: str) -> KnownTable[TopicConfig]:
-            return await _TABLE.ask(self._fan_out, address, known.get(names[address]))
+            return await _TABLE.ask(self._fan_out.broker, address, known.get(names[address]))
 
         return await self._fan_out.each(masters, ask)
 

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from aerobee.client.admin.known_table import KnownTable
+from aerobee.client.core.known_table import KnownTable
 from aerobee.errors import AerobeeError
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from aerobee.client.admin.known_table import KnownTable
+from aerobee.client.core.known_table import KnownTable
 from aerobee.console.watch.broker_tables import BrokerTables, in_parts, or_none
 from aerobee.errors import Misuse, PartlyDone
 from aerobee.model.topic import DataVersion, TopicConfig

@@ -5,12 +5,12 @@ has all rows asks for the page behind the last one: it is empty if nothing has c
 that knows no pages answers with the whole table every time.
 """
 
-from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from aerobee.client.admin.fan_out import FanOut
 from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.topic_config import encode_data_version
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 
 T = TypeVar("T")
@@ -18,6 +18,14 @@ T = TypeVar("T")
 Decode: TypeAlias = Callable[[bytes], tuple[DataVersion, list[T]]]
 PageHeader: TypeAlias = Callable[[int, str, int], object]
 """(first row, version as text, rows at most) → header."""
+
+
+class AskBroker(Protocol):
+    """Sends a request to one broker."""
+
+    def __call__(
+        self, address: str, code: RequestCode, header: object = None
+    ) -> Awaitable[RemotingCommand]: ...
 
 
 class KnownTable(NamedTuple, Generic[T]):
@@ -35,17 +43,17 @@ class TableQuestion(NamedTuple, Generic[T]):
     decode: Decode[T]
 
     async def ask(
-        self, fan_out: FanOut, address: str, known: KnownTable[T] | None
+        self, broker: AskBroker, address: str, known: KnownTable[T] | None
     ) -> KnownTable[T]:
         """Return the table as it is now; `known` itself, if it has not changed."""
         if known is not None:
             version = encode_data_version(known.version).decode()
             header = self.page(len(known.rows), version, 1)
-            answer = await fan_out.broker(address, self.code, header)
+            answer = await broker(address, self.code, header)
             found = KnownTable(*self.decode(bytes(answer.body)))
             if found.version == known.version:
                 return known
             if self.total_field not in answer.ext_fields:
                 return found
-        answer = await fan_out.broker(address, self.code)
+        answer = await broker(address, self.code)
         return KnownTable(*self.decode(bytes(answer.body)))

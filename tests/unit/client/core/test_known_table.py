@@ -1,6 +1,6 @@
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.fan_out import FanOut
-from aerobee.client.admin.known_table import KnownTable, TableQuestion
+from aerobee.client.core.known_table import KnownTable, TableQuestion
 from aerobee.model.group import GroupConfig
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_table import decode_topic_table
@@ -37,7 +37,7 @@ def test_an_answer_of_who_knows_no_pages_is_the_whole_table() -> None:
         fan_out: FanOut = admin.topics._fan_out
         known = KnownTable[TopicConfig](DataVersion(counter=-1), [])
         address = (await fan_out.masters())["broker-a"]
-        found = await question.ask(fan_out, address, known)
+        found = await question.ask(fan_out.broker, address, known)
         assert found.version != known.version
         assert len(found.rows) == 1
 
