@@ -100,7 +100,7 @@ def test_delayed_messages_are_waited_for_and_timed_from_when_they_are_due(dummy:
 @pytest.mark.parametrize(("mode", "lost"), [("transaction", WRONG), ("delay --ahead 2", WRONG)])
 @pytest.mark.parametrize("dummy", ["fewer"], indirect=True)
 def test_a_message_that_never_comes_is_an_error(dummy: Dummy, mode: str, lost: int) -> None:
-    figures = dummy.load(f"{mode} --count {SENDS} --patience 0.5")
+    figures = dummy.load(f"{mode} --count {SENDS} --patience 2")
     assert figures["error"].startswith("messages did not come")
     assert figures["errors"] >= lost
 

@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 
 CONNECT_SECONDS_MAX = 3.0
 UNANSWERED_MAX = 2
+NO_ANSWER = (OSError, TimeoutError, LocalProtocolError, NoAnswer)
 
 Answered = Callable[[object, RemotingCommand | None], None]
 AskedAt = Callable[[str, RemotingCommand], None]
@@ -48,7 +49,7 @@ class Dialer:
         self._limits = limits
         self._tls = tls
         self._lines: dict[str, Line] = {}
-        self._opening: dict[str, asyncio.Task[Line]] = {}
+        self._opening: dict[str, asyncio.Task[Line | Exception]] = {}
         # By address: requests in a row that had no answer in time.
         self._unanswered: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -69,7 +70,7 @@ class Dialer:
                 else:
                     answer = await line.ask(request.command, request.timeout_ms / 1000)
                     self._unanswered.pop(request.address, None)
-        except (OSError, TimeoutError, LocalProtocolError, NoAnswer) as error:
+        except NO_ANSWER as error:
             _log.debug(
                 "no answer: %s", error or type(error).__name__, extra={"address": request.address}
             )
@@ -94,20 +95,24 @@ class Dialer:
         if opening is None:
             opening = asyncio.get_running_loop().create_task(self._open(address))
             self._opening[address] = opening
-            opening.add_done_callback(lambda opened: self._opened(address, opened))
-        return await asyncio.shield(opening)  # one who gives up takes nobody else with him
+        # One who gives up takes nobody else with him.
+        outcome = await asyncio.shield(opening)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
-    async def _open(self, address: str) -> Line:
+    async def _open(self, address: str) -> Line | Exception:
+        """The new connection, or why there is none: a task without a waiter must not fail."""
         asked = None if self._asked is None else self._serve
-        async with asyncio.timeout(CONNECT_SECONDS_MAX):
-            line = await open_line(address, self._limits, asked, tls=self._tls())
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS_MAX):
+                line = await open_line(address, self._limits, asked, tls=self._tls())
+        except NO_ANSWER as error:
+            return error
+        finally:
+            del self._opening[address]
         self._lines[address] = line
         return line
-
-    def _opened(self, address: str, opened: "asyncio.Task[Line]") -> None:
-        self._opening.pop(address, None)
-        if not opened.cancelled():
-            opened.exception()  # whoever waits hears of it; nobody else needs to
 
     def _serve(self, line: Line, command: RemotingCommand) -> None:
         command.body = bytes(command.body)  # a copy: the command's own is a view of the read buffer

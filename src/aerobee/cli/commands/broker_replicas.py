@@ -8,6 +8,7 @@ meant.
 """
 
 import argparse
+import asyncio
 import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -24,8 +25,9 @@ from aerobee.cli.cluster_verbs import (
     whole_from,
 )
 from aerobee.cli.output import FAILED, OK, Record, Whole, WrongUse
-from aerobee.errors import NotFound
+from aerobee.errors import AerobeeError, NotFound
 from aerobee.model.replica_status import UNKNOWN, MasterStatus
+from aerobee.model.route import MASTER_ID
 from aerobee.protocol.headers.replication import ASYNC_MASTER, SLAVE, SYNC_MASTER
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ EXAMPLES = """\
   aerobee broker transfer broker-a --to 2         have another member of a Raft group lead
 """
 _ANY_MEMBER = -1
+HEARD_SECONDS_MAX = 10.0
+LOOK_SECONDS = 0.1
 
 
 def add_replicas(verbs: Verbs) -> None:
@@ -148,18 +152,34 @@ def promote(parsed: argparse.Namespace) -> int:
     if not agrees(parsed, effect):
         return FAILED
     is_forced = parsed.beside_master or parsed.force_shorter is not None
+    address = plan.slave.address
     changed = asked(
         parsed,
-        lambda admin: admin.replicas.change_role(
-            plan.slave.address, plan.role, 0, is_forced=is_forced
-        ),
+        lambda admin: admin.replicas.change_role(address, plan.role, 0, is_forced=is_forced),
     )
     say(
         parsed,
-        f"{plan.slave.address} is the master of {group.name} now ({changed.role}), its log ends at "
+        f"{address} is the master of {group.name} now ({changed.role}), its log ends at "
         f"{changed.end_offset}; the old master follows it after `aerobee broker demote HOST:PORT`",
     )
+    if not asked(parsed, lambda admin: _is_heard_of(admin, group.name, address)):
+        raise AerobeeError(
+            f"no name server knows {address} as the master of {group.name} yet",
+            hint="producers send to it when one does; `aerobee broker replicas` shows it, and its "
+            "log says why",
+        )
     return OK
+
+
+async def _is_heard_of(admin: "Admin", name: str, address: str) -> bool:
+    """Wait until a name server says that a broker is the master: before, nobody can send to it.
+    False: none does in time."""
+    for _ in range(int(HEARD_SECONDS_MAX / LOOK_SECONDS)):
+        brokers = (await admin.cluster()).brokers
+        if any((one.name, one.addresses.get(MASTER_ID)) == (name, address) for one in brokers):
+            return True
+        await asyncio.sleep(LOOK_SECONDS)
+    return False
 
 
 def _promotion_effect(group: "ReplicaGroup", plan: "Promotion") -> str:

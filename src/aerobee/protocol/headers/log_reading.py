@@ -26,3 +26,5 @@ class LogRangeHeader:
     """Where the log begins."""
     max_offset: Int64
     """Where it ends."""
+    term: Int64 = 0
+    """Of the broker's tables: the newest that it has been a master in, or has copied."""

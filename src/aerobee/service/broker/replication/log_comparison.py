@@ -25,9 +25,9 @@ from aerobee.errors import ProtocolError, StorageError
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.small_tables import decode_text_table
-from aerobee.protocol.headers.log_reading import READ_LOG_BYTES_MAX, ReadLogHeader
+from aerobee.protocol.headers.log_reading import READ_LOG_BYTES_MAX, LogRangeHeader, ReadLogHeader
 from aerobee.protocol.headers.queries import ViewMessageHeader
-from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -94,6 +94,8 @@ class LogComparison:
         self._told: Told | None = None
         self._address = ""
         self._knows_read_log = True
+        self.term = 0
+        """The newest term of a master that was compared with."""
         # The file whose records were listed last, and those.
         self._listed: tuple[int, Offsets] = (-1, ())
 
@@ -214,7 +216,10 @@ class LogComparison:
         """Whether the master is one of ours, which sends all of its log to an empty slave."""
         header = write_header(ReadLogHeader(0, 1))
         answer = yield RemotingCommand(RequestCode.READ_LOG, ext_fields=header)
-        return answer is not None and answer.code == ResponseCode.SUCCESS
+        if answer is None or answer.code != ResponseCode.SUCCESS:
+            return False
+        self._note_term(answer)
+        return True
 
     def _is_same(self, offset: int) -> Generator[RemotingCommand, RemotingCommand | None, bool]:
         size = self._size_of(offset)
@@ -231,6 +236,7 @@ class LogComparison:
             if answer is None:
                 raise ProtocolError(_UNANSWERED)
             if answer.code == ResponseCode.SUCCESS:
+                self._note_term(answer)
                 return bytes(answer.body)
             self._knows_read_log = answer.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED
             if self._knows_read_log:
@@ -242,6 +248,10 @@ class LogComparison:
         if answer is None:
             raise ProtocolError(_UNANSWERED)
         return bytes(answer.body) if answer.code == ResponseCode.SUCCESS else None
+
+    def _note_term(self, answer: RemotingCommand) -> None:
+        told = read_header(LogRangeHeader, answer.ext_fields)
+        self.term = max(self.term, told.term)
 
     # Our own records.
 

@@ -71,7 +71,7 @@ class ReplicationAssembly:
         )
         found = [
             *rows,
-            *LogReadingHandlers(store).rows(),
+            *LogReadingHandlers(store, tables.topics, tables.groups).rows(),
             *ReplicaHandlers(side.status).rows(),
             *exchange.rows(),
             *self.acting.rows(),
@@ -79,7 +79,8 @@ class ReplicationAssembly:
         ]
         if self._raft.is_member:
             return self._raft.rows(found)
-        found += role_rows(side.status, tables, store, self._hold_copies, self._outbox)
+        known_term, hold = self.acting.known_term, self._hold_copies
+        found += role_rows(side.status, known_term, tables, store, hold, self._outbox)
         return rows_by_stage(self._identity, found, side.master)
 
     def copy_metadata(

@@ -30,6 +30,7 @@ StatusAt: TypeAlias = Callable[[Now], ReplicaStatus]
 
 def role_rows(
     status: StatusAt,
+    known_term: Callable[[], int],
     tables: Tables,
     store: Store,
     hold_copies: Callable[[bool], None],
@@ -37,12 +38,20 @@ def role_rows(
 ) -> list[Row]:
     """The row of a broker with these tables and this store; see `Promotion`."""
     promotion = Promotion(tables.topics, tables.groups, store, hold_copies)
-    return RoleHandlers(status, promotion, outbox).rows()
+    return RoleHandlers(status, known_term, promotion, outbox).rows()
 
 
 class RoleHandlers:
-    def __init__(self, status: StatusAt, promotion: Promotion, outbox: Effects) -> None:
+    def __init__(
+        self,
+        status: StatusAt,
+        known_term: Callable[[], int],
+        promotion: Promotion,
+        outbox: Effects,
+    ) -> None:
+        """`known_term`: the newest term of a master that was heard of."""
         self._status = status
+        self._known_term = known_term
         self._promotion = promotion
         self._outbox = outbox
 
@@ -70,7 +79,7 @@ class RoleHandlers:
             self._outbox.append(wish)
 
         if role.is_master and isinstance(status, SlaveStatus):
-            self._promotion.prepare(request.now, prepared)
+            self._promotion.prepare(request.now, prepared, self._known_term() + 1)
         else:
             prepared(None)
         return None

@@ -66,6 +66,10 @@ class SlaveSide:
         """Where the master answers requests; empty: not known."""
         return self._master_address
 
+    def known_term(self) -> int:
+        """The newest term of a master that this log was compared with; 0: none is known."""
+        return self._comparison.term
+
     def is_linked(self) -> bool:
         """Whether a link to the master is open."""
         return self.replica.is_linked

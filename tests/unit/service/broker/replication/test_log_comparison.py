@@ -8,6 +8,8 @@ import pytest
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.small_tables import encode_text_table
+from aerobee.protocol.headers.log_reading import LogRangeHeader
+from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -96,7 +98,10 @@ class ScriptedMaster:
             if not self.log.min_offset <= offset <= self.log.end_offset:
                 return RemotingCommand(ResponseCode.SYSTEM_ERROR)
             size = int(command.ext_fields["size"])
-            return RemotingCommand(0, body=bytes(self.log.log_slices(offset, size)))
+            bounds = write_header(LogRangeHeader(self.log.min_offset, self.log.end_offset))
+            return RemotingCommand(
+                0, ext_fields=bounds, body=bytes(self.log.log_slices(offset, size))
+            )
         if offset not in self.log.offsets():
             return RemotingCommand(ResponseCode.SYSTEM_ERROR)
         size = int.from_bytes(self.log.log_slices(offset, 4), "big")

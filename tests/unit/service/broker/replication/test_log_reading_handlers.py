@@ -18,7 +18,7 @@ def test_a_range_is_answered_with_its_bytes_and_the_bounds_of_the_log() -> None:
     end = kit.store.end_offset
     answer = kit.ask(READ_LOG, {"offset": "4", "size": "100"})
     assert bytes(answer.body) == bytes(kit.store.log_slices(4, 100))
-    assert answer.ext_fields == {"minOffset": "0", "maxOffset": str(end)}
+    assert answer.ext_fields == {"minOffset": "0", "maxOffset": str(end), "term": "0"}
     beyond = kit.ask(READ_LOG, {"offset": str(end - 1), "size": "100"})
     assert len(beyond.body) == 1
     assert kit.ask(READ_LOG, {"offset": str(end), "size": "1"}).code == 0

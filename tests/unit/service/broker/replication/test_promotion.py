@@ -38,6 +38,18 @@ def test_the_groups_of_a_promoted_slave_are_of_a_later_term_too() -> None:
     assert groups.state_version == 1
 
 
+def test_a_slave_that_has_not_copied_the_tables_of_its_master_is_of_a_later_term_too() -> None:
+    before = Pair(TOPIC)
+    before.send()
+    before.run(8_000)
+    pair = Pair(master=promoted(before))
+    assert '"stateVersion":1' in version_of(pair.master)
+    pair.run(30)  # long enough for the log, not for the tables
+    assert pair.slave.store.end_offset == pair.master.store.end_offset
+    assert '"stateVersion":0' in version_of(pair.slave)
+    assert '"stateVersion":2' in version_of(promoted(pair))
+
+
 def test_a_topic_whose_messages_came_and_whose_config_did_not_is_there_after_a_promotion() -> None:
     pair = Pair(TOPIC)
     pair.send(b"acknowledged")

@@ -102,6 +102,10 @@ class ActingAssembly:
                 self._outbox,
             )
 
+    def known_term(self) -> int:
+        """Of a slave: the newest term of a master that it has heard of; otherwise 0."""
+        return self.side.known_term() if isinstance(self.side, SlaveSide) else 0
+
     def when_following(self, told: Callable[[], None]) -> None:
         """Of a slave: call back when it begins to follow."""
         if isinstance(self.side, SlaveSide):
