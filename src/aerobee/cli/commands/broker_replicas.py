@@ -8,7 +8,6 @@ meant.
 """
 
 import argparse
-import asyncio
 import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -174,6 +173,8 @@ def promote(parsed: argparse.Namespace) -> int:
 async def _is_heard_of(admin: "Admin", name: str, address: str) -> bool:
     """Wait until a name server says that a broker is the master: before, nobody can send to it.
     False: none does in time."""
+    import asyncio
+
     for _ in range(int(HEARD_SECONDS_MAX / LOOK_SECONDS)):
         brokers = (await admin.cluster()).brokers
         if any((one.name, one.addresses.get(MASTER_ID)) == (name, address) for one in brokers):
