@@ -140,9 +140,19 @@ sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a 
 	$(PY) -m tests.sim --seeds $(SEEDS)
 	$(PY) -m tests.raft_sim --seeds $(SEEDS)
 
+# In three parts at a time, which mostly wait: for clients of gRPC, for those of remoting, and all else.
+FEATURES := tests/interop/features
+INTEROP_PARTS := grpc remoting others
+# $(call INTEROP,name): a part's run.
+INTEROP = REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 $(call PYTEST,$(1))
 test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node, Rust)
-	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \
-	  $(PY) -m pytest tests/interop tests/integration/test_order_pipeline.py -m 'java or quick or night'
+	@mkdir -p build; rm -f $(INTEROP_PARTS:%=build/times-%.txt)
+	@$(call INTEROP,grpc) $(FEATURES)/grpc -m 'java or quick or night' > build/interop-grpc.txt 2>&1 & grpc=$$!; \
+	$(call INTEROP,remoting) $(FEATURES) --ignore=$(FEATURES)/grpc -m 'java or quick or night' > build/interop-remoting.txt 2>&1 & remoting=$$!; \
+	$(call INTEROP,others) tests/interop tests/integration/test_order_pipeline.py --ignore=$(FEATURES) -m 'java or night'; status=$$?; \
+	wait $$grpc || status=1; wait $$remoting || status=1; \
+	$(PY) tools/slowest_tests.py $(INTEROP_PARTS:%=build/times-%.txt); \
+	cat build/interop-grpc.txt build/interop-remoting.txt; exit $$status
 
 lock: $(LOCKING) ## The newest version of every package into requirements.lock (KEEP=1: only what pyproject.toml demands)
 	$(PY) -m tools.lock $(if $(KEEP),--keep)

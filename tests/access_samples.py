@@ -1,4 +1,6 @@
-"""One request of every code that brokers and name servers serve, and the rules that it needs."""
+"""One request of every code that brokers and name servers serve, one call of every method of gRPC,
+and the rules that each needs.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -19,7 +21,33 @@ from aerobee.protocol.bodies.subscription import (
     make_subscription,
 )
 from aerobee.protocol.bodies.topic_table import encode_topic_configs
+from aerobee.protocol.grpc.calls import (
+    AckMessageEntry,
+    AckMessageRequest,
+    ChangeInvisibleDurationRequest,
+    ForwardToDeadLettersRequest,
+    HeartbeatRequest,
+    NotifyClientTerminationRequest,
+    QueryAssignmentRequest,
+    QueryRouteRequest,
+    RecallMessageRequest,
+    ReceiveMessageRequest,
+    SendMessageRequest,
+    TelemetryCommand,
+)
+from aerobee.protocol.grpc.codes import ClientType
+from aerobee.protocol.grpc.resources import (
+    BrokerEntry,
+    ClientSettings,
+    Duration,
+    FilterExpression,
+    GrpcSubscription,
+    QueueEntry,
+    Resource,
+    SubscriptionEntry,
+)
 from aerobee.protocol.text.json_text import write_compact
+from tests.grpc_requests import plain_message
 
 ORDERS = TopicConfig("Orders", 4, 4)
 OTHER = TopicConfig("Other", 4, 4)
@@ -192,6 +220,38 @@ def nameserver_samples() -> dict[int, Sample]:
     found |= dict.fromkeys((100, 102, 205, 216, 217, 318, 327), cluster("Update"))
     found |= dict.fromkeys((101, 106, 206, 219, 224, 304, 311, 312, 313, 319), cluster("Get"))
     return found
+
+
+def grpc_samples(place: int, wall_ms: int) -> dict[str, tuple[object, tuple[tuple[str, str], ...]]]:
+    """Requests by their method, in the order in which a client would call. `place` is the log
+    offset of a message of Orders."""
+    orders, g = Resource("", "Orders"), Resource("", "g")
+    handle = f"0 {wall_ms} 60000 0 0 broker-a 0 0 {place}"
+    wanted = SubscriptionEntry(orders, FilterExpression(1, "*"))
+    settings = ClientSettings(
+        client_type=ClientType.SIMPLE_CONSUMER, subscription=GrpcSubscription(g, [wanted])
+    )
+    queue = QueueEntry(orders, 0, broker=BrokerEntry("broker-a"))
+    pub = (("Topic:Orders", "Pub"),)
+    return {
+        "Telemetry": (TelemetryCommand(settings=settings), SUB_BOTH),
+        "Heartbeat": (HeartbeatRequest(g, ClientType.SIMPLE_CONSUMER), SUB_BOTH),
+        "QueryRoute": (QueryRouteRequest(orders), (("Topic:Orders", "Get"),)),
+        "QueryAssignment": (QueryAssignmentRequest(orders, g), SUB_BOTH),
+        "SendMessage": (SendMessageRequest([plain_message("Orders")]), pub),
+        "RecallMessage": (RecallMessageRequest(orders, "x"), pub),
+        "ReceiveMessage": (ReceiveMessageRequest(g, queue, None, 1, Duration(60)), SUB_BOTH),
+        "AckMessage": (AckMessageRequest(g, orders, [AckMessageEntry("i", handle)]), SUB_BOTH),
+        "ChangeInvisibleDuration": (
+            ChangeInvisibleDurationRequest(g, orders, handle, Duration(60), "i"),
+            SUB_BOTH,
+        ),
+        "ForwardMessageToDeadLetterQueue": (
+            ForwardToDeadLettersRequest(g, orders, handle, "i", 1, 1),
+            SUB_BOTH,
+        ),
+        "NotifyClientTermination": (NotifyClientTerminationRequest(g), SUB_BOTH),
+    }
 
 
 def rules_for(wanted: tuple[tuple[str, str], ...]) -> list[Rule]:

@@ -47,6 +47,7 @@ IDENTITY = BrokerIdentity()
 CLIENT = ChannelId(1)
 OTHER = ChannelId(2)
 OPAQUE = 7
+TIMER_LOG_BYTES = 1 << 20
 
 
 class Line:
@@ -66,7 +67,7 @@ class Line:
 def _with_small_files(config: BrokerConfig) -> BrokerConfig:
     """The pretended disk compares every byte at every call, which takes milliseconds of the timer's
     log as brokers have it."""
-    return replace(config, timer_log_file_bytes=min(1 << 20, config.timer_log_file_bytes))
+    return replace(config, timer_log_file_bytes=min(TIMER_LOG_BYTES, config.timer_log_file_bytes))
 
 
 class BrokerKit:

@@ -17,10 +17,20 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import aerobee
 from aerobee.console.console_part import ConsolePart
-from aerobee.console.settings import ConsoleConfig
+from aerobee.console.settings import CLUSTER, ConsoleConfig
+from aerobee.model.access import User
+from aerobee.testing.thread_cluster import ThreadCluster
 from tests.process_kit import SECONDS_MAX, Started
 from tests.up_kit import no_failure
+
+GUARDED = {
+    "authenticationEnabled": "true",
+    "authorizationEnabled": "true",
+    "initAuthenticationUser": '{"username":"root","password":"root-secret"}',
+    "innerClientAuthenticationCredentials": '{"accessKey":"inner","secretKey":"inner-secret"}',
+}
 
 
 class Told(NamedTuple):
@@ -142,3 +152,30 @@ def served_console(config: ConsoleConfig) -> Iterator[ConsoleClient]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+@contextlib.contextmanager
+def guarded_console(folder: Path) -> Iterator[ConsoleClient]:
+    """A console of a cluster with users, who log in to it, too: root, who is super, carol, who may
+    look, and dave, an operator. Here root has logged in."""
+    with ThreadCluster(settings=GUARDED) as cluster:
+        target = f"rmq://root:root-secret@{cluster.address}"
+        asyncio.run(_put_users(target))
+        config = ConsoleConfig(
+            port=0,
+            name_servers=target,
+            folder=str(folder),
+            is_login_required=True,
+            login_users=CLUSTER,
+            cluster_roles="dave:operator,*:viewer",
+            is_mcp_changing=True,
+        )
+        with served_console(config) as console:
+            assert console.log_in("root", "root-secret").status == 200
+            yield console
+
+
+async def _put_users(target: str) -> None:
+    async with aerobee.admin(target) as admin:
+        for name in ("carol", "dave"):
+            await admin.access.create_user(User(name, f"{name}-secret"))

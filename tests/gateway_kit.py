@@ -17,10 +17,12 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.gateway.callers import NO_GUARD, GuardConfig
 from aerobee.service.gateway.config import GatewayConfig
 from aerobee.service.gateway.gateway import Gateway
 from aerobee.service.gateway.gateway_assembly import GatewayIdentity
 from aerobee.sim.clock import SimClock
+from tests.access_kit import ask_as
 from tests.broker_kit import BrokerKit, create_fields
 from tests.grpc_kit import CallKit
 from tests.nameserver_kit import BROKER, NameServerKit
@@ -36,7 +38,8 @@ class GatewayKit(CallKit):
         *topics: TopicConfig,
         brokers: tuple[str, ...] = ("broker-a",),
         config: GatewayConfig | None = None,
-        access: AccessConfig = OPEN,
+        guard: GuardConfig = NO_GUARD,
+        broker_access: AccessConfig = OPEN,
         broker_config: BrokerConfig | None = None,
     ) -> None:
         super().__init__()
@@ -52,20 +55,31 @@ class GatewayKit(CallKit):
         self.addresses: dict[str, str] = {}
         for number, name in enumerate(brokers):
             address = self.addresses[name] = f"10.0.1.{number}:10911"
-            identity = BrokerIdentity(name=name, address=address)
+            identity = BrokerIdentity(name=name, address=address, access=broker_access)
             broker = BrokerKit(
-                *topics,
+                *(() if broker_access.authenticates else topics),
                 config=broker_config,
                 identity=identity,
                 addresses=(NAME_SERVER,),
                 clock=self.clock,
             )
+            for topic in topics if broker_access.authenticates else ():
+                assert ask_as(broker, "root", 17, create_fields(topic)).code == 0
             broker.open(_FROM_GATEWAY, Peer("10.0.0.5", 40_077))
             self.brokers[name] = broker
-        identity_here = GatewayIdentity("gateway", ADDRESS)
-        told_here = (config or GatewayConfig(), (NAME_SERVER,), self.clock.now(), access)
-        self.gateway = Gateway(identity_here, *told_here)
+        here = GatewayIdentity("gateway", ADDRESS)
+        settings = config or GatewayConfig()
+
+        def make() -> Gateway:
+            return Gateway(here, settings, (NAME_SERVER,), self.clock.now(), guard)
+
+        self._make_gateway = make
+        self.gateway = self._make_gateway()
         self.finish()
+
+    def start_anew(self) -> None:
+        """Start the gateway anew; it has asked for nothing yet."""
+        self.gateway = self._make_gateway()
 
     @property
     def door(self) -> Any:

@@ -116,6 +116,7 @@ class CallKit:
         *,
         connection: RpcConnectionId = CONNECTION,
         metadata: dict[str, str] | None = None,
+        host: str = "10.0.0.9",
     ) -> CallId:
         """Begin a call, and send its first message."""
         self._last_call += 1
@@ -125,7 +126,7 @@ class CallKit:
         start = CallStart(
             call,
             connection,
-            Peer("10.0.0.9", 50_000),
+            Peer(host, 50_000),
             f"/apache.rocketmq.v2.MessagingService/{method}",
             {name: text for name, text in said.items() if text},
             timeout_ms,
@@ -287,10 +288,11 @@ def receiving(
     )
 
 
-def signed_by(name: str) -> dict[str, str]:
-    """The metadata of a call that a user of `tests.access_kit` signs."""
+def signed_by(name: str, secret: str = "") -> dict[str, str]:
+    """The metadata of a call that a user signs, by default one of `tests.access_kit`."""
     date = "20260102T030405Z"
-    digest = hmac.digest(secret_of(name).encode(), date.encode(), hashlib.sha1).hex()
+    key = (secret or secret_of(name)).encode()
+    digest = hmac.digest(key, date.encode(), hashlib.sha1).hex()
     text = f"Credential={name}, SignedHeaders=x-mq-date-time, Signature={digest}"
     return {"authorization": f"MQv2-HMAC-SHA1 {text}", "x-mq-date-time": date}
 

@@ -7,14 +7,18 @@ async with new_broker(tool, cluster, folder) as new:     a slave of broker-a
 
 import asyncio
 import contextlib
+import os
+import shlex
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from aerobee.app.migration.carried_settings import NewPlace, carried_settings
 from aerobee.app.migration.equality import Sides, log_end, reach
 from aerobee.app.migration.master_facts import MasterFacts, master_facts
 from aerobee.app.migration.migration import MigrationPlan
+from aerobee.app.migration.operator_step import OperatorStep
 from aerobee.app.process.broker_process import BrokerPart
 from aerobee.app.settings.broker_settings import read_settings
 from aerobee.client.admin.admin import Admin
@@ -48,11 +52,36 @@ class Said:
         self.lines.append(line)
         self._is_new.set()
 
-    async def until(self, text: str) -> None:
-        """Wait for a line with this text."""
+    async def until(self, text: str, task: "asyncio.Task[Any] | None" = None) -> None:
+        """Wait for a line with this text. A task that ends without it fails the test."""
         while not any(text in line for line in self.lines):
             self._is_new.clear()
-            await self._is_new.wait()
+            news = asyncio.ensure_future(self._is_new.wait())
+            waited = [news] if task is None else [news, task]
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if not news.done():
+                news.cancel()
+                raise AssertionError(f"it has ended: {task}, and said {self.lines}")
+
+
+class WaitingCommand:
+    """A shell command that waits until it is let go. Nothing hangs if it has ended before."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / "waiting"
+        os.mkfifo(path)
+        # Both ends are open from here on: no open of either side waits for the other.
+        self._pipe = os.open(path, os.O_RDWR)
+        self.step = OperatorStep(f"read line < {shlex.quote(str(path))}")
+
+    def __enter__(self) -> "WaitingCommand":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._pipe)
+
+    def let_go(self) -> None:
+        os.write(self._pipe, b"\n")
 
 
 class NewBroker:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from aerobee.protocol.remoting.command_header import RESPONSE_FLAG
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.metadata.question import Question
+from aerobee.service.question import Question
 
 T = TypeVar("T")
 

@@ -18,6 +18,7 @@ from aerobee.model.replica_status import (
     SlaveStatus,
 )
 from aerobee.model.route import BrokerData, ClusterInfo
+from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.epoch_cache import EpochCache, encode_epoch_cache
 from aerobee.protocol.bodies.group_members import encode_group_members
 from aerobee.protocol.bodies.ha_status import encode_ha_status
@@ -27,6 +28,7 @@ from aerobee.protocol.bodies.sync_state import (
     decode_broker_names,
     encode_sync_state_data,
 )
+from aerobee.protocol.bodies.topic_config import encode_data_version
 from aerobee.protocol.bodies.topic_route import (
     encode_cluster_info,
     encode_elected_group,
@@ -41,6 +43,7 @@ from aerobee.protocol.headers.replication import (
     ElectedMasterHeader,
     ElectMasterHeader,
     ExchangeHaHeader,
+    KnownTermHeader,
     ResetFlushOffsetHeader,
 )
 from aerobee.protocol.remoting.declared_header import read_header, write_header
@@ -106,6 +109,10 @@ class ReplicaScript:
     def __init__(self, *brokers: Replica) -> None:
         self.brokers = brokers
         self.name_server = ""
+        self.term: int | None = None
+        """What its name server tells of terms; None: nothing, as RocketMQ's."""
+        self.version = DataVersion()
+        """With which a master has registered."""
         self._is_ready = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._end = asyncio.Event()
@@ -169,7 +176,11 @@ class ReplicaScript:
             info = ClusterInfo((broker,) if registered else ())
             return reply_to(command, 0, body=encode_cluster_info(info))
         if command.code == RequestCode.GET_BROKER_MEMBER_GROUP:
-            return reply_to(command, 0, body=encode_member_group(broker))
+            term = write_header(KnownTermHeader(self.term))
+            return reply_to(command, 0, ext_fields=term, body=encode_member_group(broker))
+        if command.code == RequestCode.QUERY_DATA_VERSION:
+            assert command.ext_fields["brokerAddr"] == registered[0]
+            return reply_to(command, 0, body=encode_data_version(self.version))
         return reply_to(command, 0)
 
 

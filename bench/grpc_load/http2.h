@@ -83,6 +83,7 @@ struct link {
     struct bytes out;
     size_t written, in_size;
     bool is_known; /* the server has answered its settings */
+    bool is_full;  /* there is more to write than the kernel takes */
     unsigned in_flight;
     char fields[FIELDS_MAX * 2 + 64];
     size_t fields_size, request_id;

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.console_kit import ConsoleClient, running_console
+from tests.console_kit import ConsoleClient, guarded_console, running_console
 from tools.browser.chromium import find_program
 from tools.browser.devtools import Browser
 
@@ -23,6 +23,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
     with running_console(tmp_path_factory.mktemp("cluster"), "--demo", "--slaves", "1") as console:
         _wait_for_traffic(console)
+        yield console
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
+    """Of a cluster with users, who log in to it."""
+    with guarded_console(tmp_path_factory.mktemp("guarded")) as console:
         yield console
 
 

@@ -1,8 +1,20 @@
 """Every page of the console, opened at desktop and phone width on a cluster with live traffic."""
 
+from urllib.parse import quote
+
 import pytest
 
-from tests.browser_kit import DESKTOP, PHONE, Look, breaches, follow, open_page, visit
+from tests.browser_kit import (
+    DESKTOP,
+    PHONE,
+    Look,
+    breaches,
+    follow,
+    log_in,
+    open_page,
+    press_button,
+    visit,
+)
 from tests.console_kit import ConsoleClient
 from tools.browser.devtools import Browser
 
@@ -12,7 +24,7 @@ LISTS = (
 )
 THINGS = (
     *("/topics/demo-orders", "/groups/demo-billing", "/messages?topic=demo-orders"),
-    *("/brokers/broker-a", "/dead-letters/demo-guard"),
+    *("/brokers/broker-a?all=yes", "/dead-letters/demo-guard", "/nothing"),
 )
 
 
@@ -20,17 +32,54 @@ THINGS = (
 def test_every_page_opens_without_an_error_or_a_finding_of_axe(
     browser: Browser, console: ConsoleClient, look: Look
 ) -> None:
-    """Things are opened by their addresses, lists by links."""
-    page = open_page(browser, console, THINGS[0], look)
+    """Things are opened by their addresses, lists by links. Contrast is looked at in light and dark
+    at both widths."""
+    (message,) = console.get("/api/messages?topic=demo-orders&limit=1")["rows"]
+    (client, *_) = console.get("/api/clients")["rows"]
+    things = (
+        *THINGS,
+        f"/messages/demo-orders/{message['offset_id']}",
+        f"/clients/{quote(client['client_id'], safe='')}?stacks=yes",
+    )
+    other = "light" if look.scheme == "dark" else "dark"
+    page = open_page(browser, console, things[0], look)
     found = {}
-    for path in (*LISTS, *THINGS):
+    for path in (*LISTS, *things):
+        page.prefer(look.scheme)
         if path in LISTS:
             follow(page, path)
         else:
             visit(page, console, path)
-        found[path] = breaches(page, console)
+        found[path] = breaches(page, console, (other,))
         page.troubles.clear()
     assert found == {path: [] for path in found}
+
+
+@pytest.mark.parametrize("look", [DESKTOP, PHONE], ids=["desktop, light", "phone, dark"])
+def test_who_is_not_logged_in_sees_the_log_in_page_alone_and_then_the_page_of_the_link(
+    browser: Browser, guarded: ConsoleClient, look: Look
+) -> None:
+    other = "light" if look.scheme == "dark" else "dark"
+    page = browser.open_page()
+    page.resize(look.width, look.height, phone=look.is_phone)
+    page.prefer(look.scheme)
+    page.go(f"http://{guarded.address}/users?q=carol")
+    page.wait("document.querySelector('.log-in')")
+    assert breaches(page, guarded, (other,)) == []
+    log_in(page, "root", "root-secret")
+    page.wait("document.querySelector('main')?.innerText.includes('carol')")
+    assert breaches(page, guarded, (look.scheme,)) == []
+    press_button(page, "Log out root", ".top-tools")
+    page.wait("document.querySelector('.log-in')")
+
+
+def test_a_viewer_sees_what_it_may_not_do_and_why(browser: Browser, guarded: ConsoleClient) -> None:
+    page = browser.open_page()
+    page.go(f"http://{guarded.address}/topics")
+    page.wait("document.querySelector('.log-in')")
+    log_in(page, "carol", "carol-secret")
+    page.wait("document.querySelector('main .button.primary')?.disabled")
+    assert "operator" in page.evaluate("document.querySelector('main .button.primary').title")
 
 
 def test_the_navigation_leads_to_every_list(browser: Browser, console: ConsoleClient) -> None:
@@ -49,7 +98,18 @@ def test_messages_are_searched_and_opened(browser: Browser, console: ConsoleClie
     page.click(".table-body .cell-link")
     page.wait("document.querySelector('.body-text')?.innerText.includes('\"step\": \"created\"')")
     page.wait("!document.querySelector('main .loading')")
+    page.wait("document.querySelector('.findings li')")
+    facts = page.evaluate("[...document.querySelectorAll('.facts a')].map(one => one.pathname)")
+    assert {"/brokers/broker-a", "/messages"} <= set(facts)
     assert breaches(page, console) == []
+
+
+def test_a_slaves_distance_is_drawn(browser: Browser, console: ConsoleClient) -> None:
+    page = open_page(browser, console, "/", DESKTOP)
+    page.wait(
+        "[...document.querySelectorAll('.chart [role=img]')].some(one =>"
+        " one.ariaLabel.startsWith('Replicas behind') && / B$/.test(one.ariaLabel))"
+    )
 
 
 def test_new_messages_appear_in_the_tail_until_it_is_stopped(

@@ -1,5 +1,5 @@
-"""A name server and a broker in one real process, somebody who uses them properly all the while,
-and what is asked of the process when everything is over.
+"""A name server and a broker in one real process, perhaps a proxy in another, somebody who uses
+them properly all the while, and what is asked of the process when everything is over.
 """
 
 import itertools
@@ -30,28 +30,28 @@ SMALL = {
 READY_LINE = re.compile(r"(\w+) [^ ,]+:(\d+)")
 
 
-class Server:
+class Running:
     """One process; its log is a file, because a pipe that nobody reads would stop it."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    broker: int
+    nameserver: int
+    grpc: int
+
+    def __init__(self, folder: Path, *words: str, **environment: str) -> None:
+        """`words` are those of the command line."""
         self._log = folder / "log"
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "aerobee.cli.main", "up", "--store", str(folder)),
-                    *("--port", "0", "--nameserver-port", "0", "--verbose"),
-                ],
+                [sys.executable, "-m", "aerobee.cli.main", *words, "--port", "0"],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, **PATIENT, **SMALL, **environment},
+                env={**os.environ, **PATIENT, **SMALL, "HOME": str(folder), **environment},
             )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line.startswith("ready: "), self.log()
-        ports = {name: int(port) for name, port in READY_LINE.findall(line)}
-        self.broker, self.nameserver = ports["broker"], ports["nameserver"]
-        self.grpc = ports["gRPC"]
+        self.ports = {name: int(port) for name, port in READY_LINE.findall(line)}
 
     def log(self) -> str:
         return self._log.read_text(errors="replace")
@@ -82,13 +82,33 @@ class Server:
         return self.process.returncode
 
 
+class Server(Running):
+    """A name server and a broker."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        words = ("up", "--store", str(folder), "--nameserver-port", "0", "--verbose")
+        super().__init__(folder, *words, **environment)
+        self.broker, self.nameserver = self.ports["broker"], self.ports["nameserver"]
+        self.grpc = self.ports["gRPC"]
+
+
+class Proxy(Running):
+    """A proxy in front of such a server."""
+
+    def __init__(self, folder: Path, server: Server, **environment: str) -> None:
+        words = ("proxy", "start", "-n", f"127.0.0.1:{server.nameserver}")
+        super().__init__(folder, *words, **environment)
+        self.broker, self.nameserver = server.broker, server.nameserver
+        self.grpc = self.ports["proxy"]
+
+
 class Citizen:
     """Sends, pulls what it sent, beats and asks for its route, over and over: whatever goes wrong
     for it is a fault of the server's, because it does nothing wrong itself."""
 
     TOPIC = "Citizen"
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Running) -> None:
         self._server = server
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._live)
@@ -188,7 +208,7 @@ DELAY_S_MAX = 15.0
 
 @contextmanager
 def undisturbed(
-    server: Server,
+    server: Running,
     *,
     grown_bytes_max: int,
     peak_bytes_max: int | None = None,

@@ -1,4 +1,6 @@
-"""Peers of gRPC that break HTTP/2, flood it, or never end: only their own connection suffers."""
+"""Peers of gRPC that break HTTP/2, flood it, or never end: only their own connection suffers, of a
+broker and of a proxy of its own.
+"""
 
 import contextlib
 import random
@@ -15,7 +17,7 @@ from aerobee.protocol.http2.connection import PREFACE
 from aerobee.protocol.http2.frames import ErrorCode, frame
 from aerobee.protocol.http2.hpack import encode_headers
 from tests.hostile.raw import connect, crowd, heard_until_closed, rest_of
-from tests.hostile.server import MIB, Server, undisturbed
+from tests.hostile.server import MIB, Running, Server, undisturbed
 from tests.http2_kit import HELLO, call_headers, frames_in, headers_in, open_stream, unary
 
 PATH = f"{SERVICE}QueryRoute"
@@ -51,9 +53,14 @@ FLOODS = {
 }
 
 
-def assert_served(server: Server) -> None:
+@pytest.fixture(params=["broker", "proxy"])
+def served(request: pytest.FixtureRequest, server: Server) -> Running:
+    return server if request.param == "broker" else request.getfixturevalue("proxy")
+
+
+def assert_served(served: Running) -> None:
     """A call on a connection of its own is answered."""
-    with connect(server.grpc) as one:
+    with connect(served.grpc) as one:
         one.sendall(HELLO + unary(1, PATH, ASKED, CLIENT))
         assert status_on(one, 1) == "0"
 
@@ -75,28 +82,28 @@ def goodbye(heard: bytes) -> int:
     return int.from_bytes(last.payload[4:8], "big")
 
 
-def test_a_breach_ends_its_connection_with_a_reason(server: Server) -> None:
-    with undisturbed(server, grown_bytes_max=24 * MIB), connect(server.grpc) as neighbour:
+def test_a_breach_ends_its_connection_with_a_reason(served: Running) -> None:
+    with undisturbed(served, grown_bytes_max=24 * MIB), connect(served.grpc) as neighbour:
         neighbour.sendall(HELLO)
         for breach in BREACHES.values():
-            assert goodbye(heard_until_closed(server.grpc, breach)) != ErrorCode.NO_ERROR
+            assert goodbye(heard_until_closed(served.grpc, breach)) != ErrorCode.NO_ERROR
         neighbour.sendall(unary(1, PATH, ASKED, CLIENT))
         assert status_on(neighbour, 1) == "0"
 
 
-def test_a_flood_ends_its_connection_soon(server: Server) -> None:
-    with undisturbed(server, grown_bytes_max=32 * MIB):
+def test_a_flood_ends_its_connection_soon(served: Running) -> None:
+    with undisturbed(served, grown_bytes_max=32 * MIB):
         for flood in FLOODS.values():
-            with connect(server.grpc) as one:
+            with connect(served.grpc) as one:
                 with contextlib.suppress(ConnectionError):  # it is closed in the middle
                     one.sendall(HELLO + flood)
                 rest_of(one)  # ends: it was closed
-            assert_served(server)
+            assert_served(served)
 
 
-def test_wrong_messages_end_their_calls_alone(server: Server) -> None:
+def test_wrong_messages_end_their_calls_alone(served: Running) -> None:
     chaos = random.Random(7)
-    with undisturbed(server, grown_bytes_max=32 * MIB), connect(server.grpc) as one:
+    with undisturbed(served, grown_bytes_max=32 * MIB), connect(served.grpc) as one:
         one.sendall(HELLO)
         for number in range(1, 101, 2):
             garbage = b"\xff" + chaos.randbytes(chaos.randrange(200))
@@ -112,34 +119,34 @@ def test_wrong_messages_end_their_calls_alone(server: Server) -> None:
         assert status_on(one, 105) == "0"
 
 
-def test_streams_that_never_end_cost_little(server: Server) -> None:
+def test_streams_that_never_end_cost_little(served: Running) -> None:
     half = frame_message(ASKED)[:7]
     begun = b"".join(
         open_stream(number, PATH, CLIENT) + frame(frames.DATA, 0, number, half)
         for number in range(1, 4_000, 2)
     )
-    with undisturbed(server, grown_bytes_max=40 * MIB, peak_bytes_max=80 * MIB):
-        with crowd(server.grpc, 5, HELLO + begun):
-            assert_served(server)
-        assert_served(server)
+    with undisturbed(served, grown_bytes_max=40 * MIB, peak_bytes_max=80 * MIB):
+        with crowd(served.grpc, 5, HELLO + begun):
+            assert_served(served)
+        assert_served(served)
 
 
 @pytest.mark.parametrize("first", [b"", PREFACE[:5], HELLO], ids=["silent", "torn", "greeted"])
-def test_five_hundred_that_say_nothing_more_hinder_nobody(server: Server, first: bytes) -> None:
+def test_five_hundred_that_say_nothing_more_hinder_nobody(served: Running, first: bytes) -> None:
     with (
-        undisturbed(server, grown_bytes_max=32 * MIB, peak_bytes_max=64 * MIB),
-        crowd(server.grpc, 500, first),
+        undisturbed(served, grown_bytes_max=32 * MIB, peak_bytes_max=64 * MIB),
+        crowd(served.grpc, 500, first),
     ):
-        assert_served(server)
+        assert_served(served)
 
 
-def test_a_peer_that_reads_no_answer_is_not_read_from(server: Server) -> None:
+def test_a_peer_that_reads_no_answer_is_not_read_from(served: Running) -> None:
     block = encode_headers([*call_headers(PATH), CLIENT])
-    with undisturbed(server, grown_bytes_max=64 * MIB), connect(server.grpc) as one:
+    with undisturbed(served, grown_bytes_max=64 * MIB), connect(served.grpc) as one:
         one.sendall(HELLO + frames.settings_frame([(frames.INITIAL_WINDOW_SIZE, 0)]))
         one.settimeout(2)
         with contextlib.suppress(TimeoutError, ConnectionError):
             for number in range(1, 40_000, 2):
                 data = frame(frames.DATA, 1, number, frame_message(ASKED))
                 one.sendall(frame(frames.HEADERS, 4, number, block) + data)
-        assert_served(server)
+        assert_served(served)

@@ -7,16 +7,25 @@ Which right each code needs is tried in the process of the tests, one code at a 
 
 import contextlib
 import socket
+import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 
 from aerobee.model.access import Credentials, Rights, Rule, User
 from aerobee.protocol.bodies.access import encode_rights, encode_user
+from aerobee.protocol.grpc.calls import SERVICE, StatusResponse
+from aerobee.protocol.grpc.codes import GrpcCode
+from aerobee.protocol.grpc.wire import decode as decode_call
+from aerobee.protocol.grpc.wire import encode as encode_call
+from aerobee.protocol.http2.frames import DATA, END_STREAM
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.remoting.signature import sign_fields
+from aerobee.raft.frames import Hello, encode_frame
+from aerobee.service.access.link_proof import link_proof
 from tests.access_kit import is_refused
 from tests.access_samples import (
     BESIDE,
@@ -24,10 +33,14 @@ from tests.access_samples import (
     ORDERS,
     Sample,
     broker_samples,
+    grpc_samples,
     nameserver_samples,
     rules_for,
 )
 from tests.broker_kit import create_fields
+from tests.grpc_kit import signed_by
+from tests.http2_kit import HELLO, frames_in, headers_in, unary
+from tests.interop.replication.brokers import steady_port
 from tests.process_kit import SECONDS_MAX, Started, listening_ports
 from tests.wire_client import WireClient
 
@@ -46,6 +59,7 @@ SETTINGS = {
     "METRICS_PROM_EXPORTER_PORT": "0",
 }
 SMALL = {
+    "GRPC_SERVER_PORT": "0",
     "MAPPED_FILE_SIZE_COMMIT_LOG": "4194304",
     "MAPPED_FILE_SIZE_CONSUME_QUEUE": "20000",
     "MAX_HASH_SLOT_NUM": "1000",
@@ -91,6 +105,44 @@ class Asker:
         self._client.close()
 
 
+class Caller:
+    """One user on one connection of gRPC; all that is answered is searched for secrets."""
+
+    def __init__(self, port: int, name: str | None) -> None:
+        self._line = socket.create_connection(("127.0.0.1", port), SECONDS_MAX)
+        self._line.sendall(HELLO)
+        self._heard = b""
+        self._stream = -1
+        said = {"x-mq-client-id": f"client of {name}"}
+        if name is not None:
+            said |= signed_by(name, SECRETS.get(name, "a guess"))
+        self._said = tuple(said.items())
+
+    def passes(self, method: str, request: object) -> bool:
+        """Whether a call is let in."""
+        self._stream += 2
+        self._line.sendall(unary(self._stream, SERVICE + method, encode_call(request), *self._said))
+        while True:
+            mine = [one for one in frames_in(self._heard) if one.stream == self._stream]
+            if any(one.flags & END_STREAM for one in mine):
+                break
+            data = self._line.recv(65_536)
+            assert data, method
+            self._heard += data
+        assert not any(secret.encode() in self._heard for secret in SECRETS.values()), method
+        answers = [one.payload for one in mine if one.kind == DATA]
+        if not answers:  # a stream that is over before it was answered, or was refused
+            return headers_in(frames_in(self._heard), self._stream)[-1]["grpc-status"] == "0"
+        status = decode_call(StatusResponse, answers[0][5:]).status
+        assert status is not None
+        # FORBIDDEN: known only when a broker has told which message is meant.
+        refusals = (GrpcCode.UNAUTHORIZED, GrpcCode.FORBIDDEN, GrpcCode.TOO_MANY_REQUESTS)
+        return status.code not in refusals
+
+    def close(self) -> None:
+        self._line.close()
+
+
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]]:
     """The ports of a name server and a broker; afterwards nothing that they said has a secret."""
@@ -106,12 +158,17 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
             ports = broker.ports()
             found["broker metrics"] = ports["metrics"]
             found["broker"], found["fast"] = ports["broker"], ports["broker"] - 2
+            found["gRPC"] = ports["gRPC"]
             # The port after the broker's, or another one if that was taken.
             (found["ha"],) = listening_ports(broker.process.pid) - set(found.values())
             prepare(found["broker"])
-            yield found
-            said = [broker.stop(), nameserver.stop()]
-    assert [status for status, _, _ in said] == [0, 0]
+            proxies = {f"AEROBEE_PROXY_{key}": text for key, text in SETTINGS.items()}
+            with Started(home, "proxy", "start", "--port", "0", *where, **proxies) as proxy:
+                ports = proxy.ports()
+                found["proxy"], found["proxy metrics"] = ports["proxy"], ports["metrics"]
+                yield found
+                said = [one.stop() for one in (proxy, broker, nameserver)]
+    assert [status for status, _, _ in said] == [0, 0, 0]
     for secret in SECRETS.values():
         assert secret not in str(said)
         for path in home.rglob("*"):
@@ -166,11 +223,20 @@ def test_every_request_to_a_broker_needs_its_right(servers: dict[str, int], door
 def test_every_request_to_a_name_server_needs_its_right(servers: dict[str, int]) -> None:
     port = servers["nameserver"]
     root = Asker(port, "root")
-    askers = {name: Asker(port, name) for name in (None, "without", "beside")}
-    for code, sample in sorted(nameserver_samples().items()):
-        assert [name for name, asker in askers.items() if asker.passes(code, sample)] == []
+    samples = nameserver_samples()
+    broker = Asker(servers["broker"], "root")
+    wanted = {rule for sample in samples.values() for rule in sample.rules}
+    set_rules(broker, "exactly", *rules_for(tuple(wanted)))
+    askers = {name: Asker(port, name) for name in (None, "without", "beside", "exactly")}
+    end = time.monotonic() + SECONDS_MAX
+    while not askers["exactly"].passes(105, samples[105]):  # it hears of rules a moment later
+        assert time.monotonic() < end
+    for code, sample in sorted(samples.items()):
+        is_inner = (INNER_ONLY, "") in sample.rules
+        passed = [name for name, asker in askers.items() if asker.passes(code, sample)]
+        assert passed == ([] if is_inner else ["exactly"]), code
         assert root.passes(code, sample), code
-    for asker in (root, *askers.values()):
+    for asker in (root, broker, *askers.values()):
         asker.close()
 
 
@@ -181,7 +247,55 @@ def test_no_log_is_sent_to_whom_proves_nothing(servers: dict[str, int]) -> None:
             assert link.recv(1) == b""
 
 
-@pytest.mark.parametrize("page", ["broker metrics", "nameserver metrics"])
+def test_a_member_of_a_group_speaks_to_whom_has_proved_to_be_one(tmp_path: Path) -> None:
+    port = steady_port()
+    settings = {
+        **SETTINGS,
+        **SMALL,
+        "ENABLE_DLEGER_COMMIT_LOG": "true",
+        "D_LEGER_PEERS": f"n0-127.0.0.1:{port + 1};n1-127.0.0.1:1",
+        "D_LEGER_SELF_ID": "n0",
+    }
+    told = {f"AEROBEE_BROKER_{key}": text for key, text in settings.items()}
+    words = ("broker", "start", "--port", str(port), "--store", str(tmp_path / "store"))
+    hello = encode_frame(Hello(1, "broker-a"))
+    now_ms = time.time_ns() // 1_000_000
+    inner, guess = Credentials("inner", SECRETS["inner"]), Credentials("inner", "a guess")
+
+    def heard(*said: bytes) -> bytes:
+        with socket.create_connection(("127.0.0.1", port + 1), SECONDS_MAX) as link:
+            link.sendall(b"".join(said))
+            with contextlib.suppress(ConnectionResetError):
+                return link.recv(1)
+        return b""
+
+    with Started(tmp_path, *words, **told) as broker:
+        broker.ports()
+        proof = link_proof(inner, "broker-a", now_ms)
+        assert heard(hello) == b""
+        assert heard(link_proof(guess, "broker-a", now_ms), hello) == b""
+        assert heard(link_proof(inner, "broker-b", now_ms), hello) == b""
+        assert heard(proof, hello) != b""
+        assert heard(proof, hello) == b""  # it was recorded, and is said again
+
+
+def test_every_call_of_grpc_needs_its_right(servers: dict[str, int]) -> None:
+    root = Asker(servers["broker"], "root")
+    place, now_ms = sent_place(servers["broker"]), time.time_ns() // 1_000_000
+    names = ("without", "beside", "exactly", "root")
+    callers = {name: Caller(servers["gRPC"], name) for name in names}
+    for method, (request, rules) in grpc_samples(place, now_ms).items():
+        set_rules(root, "exactly", *rules_for(rules))
+        passed = [name for name, caller in callers.items() if caller.passes(method, request)]
+        # Who has announced nothing is told that, and no more.
+        alone = method in ("Heartbeat", "NotifyClientTermination")
+        assert passed == ([*names] if alone else ["exactly", "root"]), method
+    root.close()
+    for caller in callers.values():
+        caller.close()
+
+
+@pytest.mark.parametrize("page", ["broker metrics", "nameserver metrics", "proxy metrics"])
 def test_metrics_are_shown_to_whom_may_see_the_cluster(servers: dict[str, int], page: str) -> None:
     def status(path: str, name: str = "", secret: str = "") -> int:
         asking = HTTPConnection("127.0.0.1", servers[page], timeout=SECONDS_MAX)
@@ -198,6 +312,30 @@ def test_metrics_are_shown_to_whom_may_see_the_cluster(servers: dict[str, int], 
     assert status("/metrics", "root", "a guess") == 401
     assert status("/metrics", "root", SECRETS["root"]) == 200
     assert status("/healthz") == 200
+
+
+def test_a_proxy_asks_for_the_rights_that_the_broker_gives(servers: dict[str, int]) -> None:
+    place, now_ms = sent_place(servers["broker"]), time.time_ns() // 1_000_000
+    calls = {method: request for method, (request, _) in grpc_samples(place, now_ms).items()}
+    # A stream that its client ends at once is over before the names in it have been looked up.
+    del calls["Telemetry"]
+    # Root is first: ten wrong guesses in a second slow down every user of the address.
+    for name, allowed in (
+        ("root", [*calls]),
+        ("without", ["Heartbeat", "NotifyClientTermination"]),
+        (None, []),
+    ):
+        caller = Caller(servers["proxy"], name)
+        assert [one for one in calls if caller.passes(one, calls[one])] == allowed, name
+        caller.close()
+
+
+@pytest.mark.parametrize("name", [None, "stranger"])
+def test_a_stranger_calls_nothing(servers: dict[str, int], name: str | None) -> None:
+    stranger = Caller(servers["gRPC"], name)
+    for method, (request, _) in grpc_samples(0, 0).items():
+        assert not stranger.passes(method, request), method
+    stranger.close()
 
 
 @pytest.mark.parametrize("door", ["broker", "fast", "nameserver"])

@@ -1,30 +1,19 @@
 """RocketMQ's official gRPC client, unmodified, against a broker as people run it."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 import aerobee
-from aerobee.model.group import GroupConfig
+from aerobee.model.access import Rights, Rule, User
+from tests.grpc_official import TOLD, Official, make_topics, stories
 from tests.process_kit import SECONDS_MAX, Started
 from tests.tls_kit import certificates, server_config, settings_text
 
-TOPICS = {
-    "normal": "NORMAL",
-    "sql": "NORMAL",
-    "pushed": "NORMAL",
-    "mixed": "NORMAL",
-    "fifo": "FIFO",
-    "delay": "DELAY",
-    "tx": "TRANSACTION",
-}
 ACCESS = {
     "AUTHENTICATION_ENABLED": "true",
     "AUTHORIZATION_ENABLED": "true",
@@ -35,41 +24,6 @@ QUICK_CHECKS = {
     "AEROBEE_BROKER_TRANSACTION_TIME_OUT": "500",
     "AEROBEE_BROKER_TRANSACTION_CHECK_INTERVAL": "500",
 }
-
-
-class Official:
-    """The program of the official client."""
-
-    def __init__(self, home: Path, port: int, *words: str, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.grpc_program", str(port), *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "HOME": str(home), **environment},
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self.process:  # its pipes are closed, also those of one that has ended by itself
-            if self.process.poll() is None:
-                self.process.kill()
-
-    def hear(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
-
-    def ask(self, line: str) -> str:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.hear()
-
-    def end(self) -> int:
-        self.process.communicate(timeout=SECONDS_MAX)
-        return self.process.returncode
 
 
 class Cluster:
@@ -105,54 +59,28 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     made = Cluster(tmp_path_factory.mktemp("grpc"), **QUICK_CHECKS)
     try:
         with made.connect() as client:
-            for topic, kind in TOPICS.items():
-                client.admin.topics.create(topic, queues=2, attributes={"message.type": kind})
-            client.admin.groups.put(GroupConfig("fifo", is_orderly=True, retries_max=1))
+            make_topics(client)
         yield made
     finally:
         made.process.__exit__()
 
 
 @pytest.fixture(scope="module")
-def stories(cluster: Cluster) -> dict[str, Any]:
-    with Official(cluster.folder, cluster.ports["gRPC"], "stories") as program:
-        told: dict[str, Any] = json.loads(program.hear())
-        assert program.end() == 0
-    return told
+def told(cluster: Cluster) -> dict[str, Any]:
+    return stories(cluster.folder, cluster.ports["gRPC"])
 
 
-def test_a_simple_consumer_gets_acknowledges_and_postpones(stories: dict[str, Any]) -> None:
-    assert stories["normal"] == {
-        "first": ["first", "A", ["k1"], {"color": "red"}],
-        "is_id_kept": True,
-        "attempts": [1, 2],
-        "second": "second",
-    }
+@pytest.mark.parametrize("story", TOLD)
+def test_the_official_client_does_what_it_can(story: str, told: dict[str, Any]) -> None:
+    assert told[story] == TOLD[story]
 
 
-def test_an_sql_expression_chooses(stories: dict[str, Any]) -> None:
-    assert stories["sql"] == "size 5"
-
-
-def test_a_push_consumer_gets_a_message_that_it_failed_again(stories: dict[str, Any]) -> None:
-    assert stories["pushed"] == [["bad", 1], ["bad", 2], ["better", 1], ["good", 1]]
-
-
-def test_messages_of_a_group_keep_their_order_and_one_that_fails_is_a_dead_letter(
-    stories: dict[str, Any], cluster: Cluster
+def test_a_message_of_a_group_that_fails_is_a_dead_letter(
+    told: dict[str, Any], cluster: Cluster
 ) -> None:
-    bodies = [body for body, _ in stories["fifo"]]
-    assert bodies == ["f0", "f1", "bad", "bad", "f2", "f3"]
+    assert "fifo" in told
     with cluster.connect() as client:
         assert client.receive("%DLQ%fifo", group="dead", timeout=SECONDS_MAX).body == b"bad"
-
-
-def test_a_delayed_message_comes_in_time_and_a_recalled_one_never(stories: dict[str, Any]) -> None:
-    assert stories["delay"] == ["late", False]
-
-
-def test_a_transaction_without_an_end_is_asked_about(stories: dict[str, Any]) -> None:
-    assert stories["transaction"] == [["committed", "orphaned"], ["orphaned"]]
 
 
 def test_members_of_both_protocols_share_a_group_and_a_restart_is_survived(
@@ -197,7 +125,7 @@ def test_users_sign_their_calls_over_tls(tmp_path: Path) -> None:
     authority = certificates().authority
     settings = {
         f"AEROBEE_{part}_{name}": text
-        for part in ("BROKER", "NAMESRV")
+        for part in ("BROKER", "NAMESRV", "PROXY")
         for name, text in {**ACCESS, **settings_text("", server_config())}.items()
     }
     target = f"rmqs://root:hidden@{{}}?ca={quote(authority)}"
@@ -205,16 +133,26 @@ def test_users_sign_their_calls_over_tls(tmp_path: Path) -> None:
     try:
         with cluster.connect() as client:
             client.admin.topics.create("normal", attributes={"message.type": "NORMAL"})
-        known = {"AEROBEE_GRPC_USER": "root", "AEROBEE_GRPC_TLS": "on"}
+            client.admin.access.create_user(User("alice", "its own"))
+            rules = [Rule(one, ("Pub", "Sub")) for one in ("Topic:normal", "Group:normal")]
+            client.admin.access.create_rights(Rights("User:alice", tuple(rules)))
+        known = {"AEROBEE_GRPC_TLS": "on"}
         known["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = authority
 
-        def outcome(secret: str) -> str:
-            port = cluster.ports["gRPC"]
-            with Official(tmp_path, port, "send", AEROBEE_GRPC_SECRET=secret, **known) as program:
+        def outcome(secret: str, port: int, user: str = "root") -> str:
+            said = {**known, "AEROBEE_GRPC_USER": user, "AEROBEE_GRPC_SECRET": secret}
+            with Official(tmp_path, port, "send", **said) as program:
                 return program.hear()
 
-        assert outcome("hidden") == "there"
-        assert outcome("wrong").startswith("refused: ")
+        assert outcome("hidden", cluster.ports["gRPC"]) == "there"
+        assert outcome("wrong", cluster.ports["gRPC"]).startswith("refused: ")
+        words = ("-n", f"127.0.0.1:{cluster.ports['nameserver']}", "--port", "0")
+        with Started(tmp_path, "proxy", "start", *words, **settings) as proxy:
+            port = proxy.ports()["proxy"]
+            assert outcome("its own", port, user="alice") == "there"
+            assert outcome("wrong", port, user="alice").startswith("refused: ")
+            assert proxy.stop()[0] == 0
+        assert '"user":"alice"' in (tmp_path / "proxy/audit/audit.jsonl").read_text()
         assert cluster.process.is_running
     finally:
         cluster.process.__exit__()

@@ -125,6 +125,8 @@ def test_a_unit_starts_a_command_that_there_is_and_is_locked_in(path: Path) -> N
     if not is_template:
         assert f"install -D -m 644 conf/{files[words[1]]} {words[-1]}" in PAGE
     assert service["RestartPreventExitStatus"] == "2"
+    if words[1] == "broker":  # clients wait for its address; it must not be given up either
+        assert (service["RestartSec"], unit["Unit"]["StartLimitIntervalSec"]) == ("1", "0")
     assert service["ProtectSystem"] == "strict"
     assert service["NoNewPrivileges"] == "true"
     assert service["CapabilityBoundingSet"] == ""

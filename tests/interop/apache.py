@@ -11,6 +11,7 @@ There is no name server: the client programs are told the broker's address. See 
 Prerequisites: Java 11 or newer with `javac`, and Maven. `missing` says what is not there.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -109,11 +110,14 @@ def _fetched(pom: Path, jars: Path) -> Path:
 
 def redo_when_changed(stamp: Path, sources: Iterable[Path], redo: Callable[[], None]) -> None:
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-    if stamp.exists() and stamp.read_text() == digest:
-        return
     stamp.parent.mkdir(parents=True, exist_ok=True)
-    redo()
-    stamp.write_text(digest)
+    with stamp.with_suffix(".lock").open("w") as lock:
+        # Several processes of one run may want the same.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if stamp.exists() and stamp.read_text() == digest:
+            return
+        redo()
+        stamp.write_text(digest)
 
 
 def run_tool(command: Sequence[str]) -> None:

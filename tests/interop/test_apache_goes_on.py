@@ -19,7 +19,7 @@ from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.sim.clock import SimClock
-from tests.broker_kit import BrokerKit, pull_fields, records_in
+from tests.broker_kit import TIMER_LOG_BYTES, BrokerKit, pull_fields, records_in
 from tests.interop.apache import Broker, Jars
 from tests.interop.features.waiting import until
 from tests.interop.seed_store import CONFIG, SETTINGS
@@ -39,6 +39,7 @@ SECONDS_MAX = 120
 GOING_ON = {
     **SETTINGS,
     "timerWheelEnable": "true",
+    "mappedFileSizeTimerLog": TIMER_LOG_BYTES,
     "transactionTimeOut": 1_000,
     "transactionCheckInterval": 2_000,
     "autoCreateSubscriptionGroup": "true",

@@ -13,7 +13,7 @@ from aerobee.ports.entropy import Entropy
 from aerobee.raft.config import RaftConfig
 from aerobee.raft.messages import Fetch, Message, Records
 from aerobee.raft.node import LogBounds, Node
-from aerobee.raft.ready import Ready
+from aerobee.raft.ready import Control, Ready
 from aerobee.raft.saved_state import SavedState
 from tests.raft_sim.disk_log import NO_RECORDS, TERM_UNIT, Chunk, DiskLog
 from tests.raft_sim.judge import Judge
@@ -39,6 +39,9 @@ class Surroundings(Protocol):
         """Call `host.tick` when the core's deadline is over."""
 
     def record_size(self) -> int: ...
+
+    def has_room(self, host: "Host") -> bool:
+        """Whether its disk has room for a record of the leader's own."""
 
     def acknowledged(self, host: "Host") -> None:
         """A client was answered."""
@@ -262,10 +265,7 @@ class Host:
             judge.on_leader(self, core.term)
         if ready.control is not None:
             assert ready.control.start == self.log.end
-            judge.on_control(self, ready.control)
-            self._append(10)
-            core.appended(self.log.end)
-            judge.on_append(self)
+            self._append_control(ready.control)
         for to, message in ready.sends:
             judge.on_send(self, to, message)
             records = NO_RECORDS
@@ -276,6 +276,15 @@ class Host:
         if ready.commit > self._commit_seen:
             self._commit_seen = ready.commit
             judge.on_commit(self, ready.commit)
+
+    def _append_control(self, control: Control) -> None:
+        if not self.around.has_room(self):
+            self.core.resign()
+            return
+        self.judge.on_control(self, control)
+        self._append(10)
+        self.core.appended(self.log.end)
+        self.judge.on_append(self)
 
     def _settle(self) -> None:
         """Answer clients, sync what was written, wait for the next deadline."""

@@ -3,6 +3,7 @@
 Each is a function that raises if a law is broken (`stories`).
 """
 
+from aerobee.raft.membership import AddLearner
 from aerobee.raft.messages import (
     Diverging,
     Records,
@@ -301,3 +302,60 @@ def follower_without_room() -> None:
     stage.hold(3, is_full=False)
     stage.beat(1)
     assert stage.end(3) == stage.end(1) == stage.commit(1)
+
+
+def term_without_room() -> None:
+    """A node that is elected and cannot append its first record gives up the term; the next leader
+    has its place in the log."""
+    stage = Stage(3)
+    stage.elect(1)
+    stage.settle()
+    end = stage.end(2)
+    stage.kill(1)
+    stage.full_disks = {2}
+    stage.advance(2 * TIMEOUT_MS)
+    stage.tick(2)
+    stage.settle()
+    assert not stage.leads(2)
+    assert (stage.term(2), stage.end(2)) == (2, end)
+    assert stage.hosts[2].saved.epochs[-1].term == 1
+    stage.elect(3)
+    stage.beat(3)
+    assert stage.leads(3)
+    assert stage.end(2) == stage.end(3) == stage.commit(2) > end
+
+
+def change_without_room() -> None:
+    """A leader that cannot append a change of members leads no more, and nothing has changed."""
+    stage = Stage(3, spares=(4,))
+    stage.elect(1)
+    stage.beat(1)
+    stage.full_disks = {1}
+    assert stage.change(1, AddLearner(4, "")) == ""
+    assert not stage.leads(1)
+    assert sorted(stage.hosts[1].core.members.nodes) == [1, 2, 3]
+    stage.full_disks.clear()
+    stage.elect(2)
+    stage.beat(2)
+    stage.beat(2)
+    assert stage.end(1) == stage.end(2) == stage.commit(1)
+
+
+def barred_candidate() -> None:
+    """A node without room to begin a term stands for no election, nor at the wish of its leader,
+    until there is room."""
+    stage = Stage(3)
+    stage.elect(1)
+    stage.beat(1)
+    stage.bar(2, is_barred=True)
+    assert stage.transfer(1, 2) == ""
+    stage.settle()
+    stage.advance(2 * TIMEOUT_MS)
+    stage.tick(1)
+    assert (stage.term(2), stage.leads(2)) == (1, False)
+    stage.kill(1)
+    stage.elect(2)
+    assert (stage.term(2), stage.leads(2)) == (1, False)
+    stage.bar(2, is_barred=False)
+    stage.elect(2)
+    assert stage.leads(2)

@@ -4,6 +4,8 @@ in the source of the core.
 The core is imported once more with the change in it, beside the sound one, together with the
 simulation over it; nothing that ships knows of mistakes. Each names the story or the seeds that
 must notice it. A change whose place is no longer in the source is an error: the bank cannot rot.
+
+Longer than 500 lines because it is a list of them.
 """
 
 import importlib
@@ -490,5 +492,47 @@ MUTANTS = [
         "            if is_full:\n                self.is_fetch_due = True\n            else:\n",
         "            if not is_full:\n",
         "follower_without_room",
+    ),
+    Mutant(
+        "epoch of a term that was given up",
+        "node",
+        "not self.log.epochs.cut(self.log.end)",
+        "self.log.epochs.last_start < self.log.end",
+        "term_without_room",
+    ),
+    Mutant(
+        "term given up that is not saved",
+        "node",
+        "        self._is_save_due = True\n        self._step_down()\n\n    def leader_ended",
+        "        self._step_down()\n\n    def leader_ended",
+        "term_without_room",
+    ),
+    Mutant(
+        "leader without its record",
+        "node",
+        "        self._is_save_due = True\n        self._step_down()\n\n    def leader_ended",
+        "        self._is_save_due = True\n\n    def leader_ended",
+        "change_without_room",
+    ),
+    Mutant(
+        "candidate without room",
+        "node",
+        "        if self.is_barred:\n            return\n",
+        "",
+        "barred_candidate",
+    ),
+    Mutant(
+        "candidate by wish without room",
+        "node",
+        "if self._may_stand() and not self.is_barred:",
+        "if self._may_stand():",
+        "barred_candidate",
+    ),
+    Mutant(
+        "heartbeat without an answer",
+        "follower",
+        "elif is_full or records.stamp - self._told_ms >= self._config.heartbeat_ms // 2:",
+        "elif is_full:",
+        "asked_by_the_impatient",
     ),
 ]

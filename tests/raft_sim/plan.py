@@ -76,3 +76,5 @@ class Plan:
             self.batch_max = 1
             self.client_ms = max(self.client_ms, self.sync_ms, self.latency_ms)
             self.sync_ms = min(self.sync_ms, 30.0)
+        self.no_room_rate = 0.4 if draw() < 0.1 else 0.0
+        """Disks without room for the record of a leader."""

@@ -61,6 +61,7 @@ class Stage:
         self.now = 0.0
         self.letters: list[Letter] = []
         self.slow_disks: set[int] = set()
+        self.full_disks: set[int] = set()
         self.record_bytes = 30
         self.hosts: dict[int, Host] = {}
         first = voters(*range(1, nodes + 1))
@@ -95,6 +96,9 @@ class Stage:
 
     def record_size(self) -> int:
         return self.record_bytes
+
+    def has_room(self, host: Host) -> bool:
+        return host.number not in self.full_disks
 
     # Moves.
 
@@ -190,6 +194,10 @@ class Stage:
     def hold(self, node: int, *, is_full: bool) -> None:
         """The disk of a node has no room, or has room again."""
         self.hosts[node].core.is_full = is_full
+
+    def bar(self, node: int, *, is_barred: bool) -> None:
+        """The host of a node has no room to begin a term, and knows it; or has room again."""
+        self.hosts[node].core.is_barred = is_barred
 
     def forget(self, node: int, offset: int) -> None:
         """Retention removes the log below."""

@@ -24,7 +24,9 @@ from tests.raft_sim.lease_stories import (
     vote_within_a_lease,
 )
 from tests.raft_sim.log_stories import (
+    barred_candidate,
     begin_behind_retention,
+    change_without_room,
     commit_is_told_at_once,
     diverged_tails_are_cut,
     doubled_divergence,
@@ -38,6 +40,7 @@ from tests.raft_sim.log_stories import (
     lost_records_are_sent_again,
     power_cut_of_followers,
     restart_behind_a_reset,
+    term_without_room,
     unsynced_leader,
 )
 from tests.raft_sim.member_stories import (
@@ -67,6 +70,9 @@ STORIES: list[Callable[[], None]] = [
     lost_records_are_sent_again,
     diverged_tails_are_cut,
     follower_without_room,
+    term_without_room,
+    change_without_room,
+    barred_candidate,
     learners_do_not_count,
     one_change_at_a_time,
     changes_of_two_leaders,

@@ -114,6 +114,13 @@ class World:
 
     # What hosts ask for.
 
+    def has_room(self, host: Host) -> bool:
+        rate = self.plan.no_room_rate
+        if self._is_healed or not rate or self._draw() >= rate:
+            return True
+        self.counts["terms given up"] += 1
+        return False
+
     def send(self, sender: int, to: int, message: Message, chunk: Chunk) -> None:
         if self.trace is not None:
             self.note(f"{sender} -> {to} {message} {chunk.values}")

@@ -90,7 +90,12 @@ def compare(exchange: Exchange) -> None:
         # of chaos, and limits of users, addresses and groups.
         added = names_in(ours, request.code) - names_in(recorded, request.code)
         more = {key for key in added if not key.startswith(("user", "address", "group"))}
-        known = {"getTransferedTps", "enableTopicMessageTypeCheck", "timerWheelSlots"}
+        known = {
+            "getTransferedTps",
+            "putLatency50",
+            "enableTopicMessageTypeCheck",
+            "timerWheelSlots",
+        }
         assert more <= known | {"testCluster"}
     elif request.code in (COLD_LIMITS, LIGHT_TOPICS):
         apaches, mine = (json.loads(bytes(answer.body)) for answer in (recorded, ours))

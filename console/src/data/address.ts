@@ -73,7 +73,7 @@ export const linkTo = {
   group: (name: string) => `/groups/${encodeURIComponent(name)}`,
   broker: (name: string) => `/brokers/${encodeURIComponent(name)}`,
   dead: (group: string) => `/dead-letters/${encodeURIComponent(group)}`,
-  client: (id: string) => `/clients?q=${encodeURIComponent(id)}`,
+  client: (id: string) => `/clients/${encodeURIComponent(id)}`,
   messages: (topic: string) => `/messages?topic=${encodeURIComponent(topic)}`,
   message: (topic: string, id: string) =>
     `/messages/${encodeURIComponent(topic)}/${encodeURIComponent(id)}`,

@@ -7,6 +7,13 @@ export interface Operation {
   summary?: string;
   "x-aerobee"?: string;
   "x-python"?: string;
+  requestBody?: {
+    content: { "application/json": { schema: { properties?: Record<string, Property> } } };
+  };
+}
+
+interface Property {
+  default?: unknown;
 }
 
 export interface Description {

@@ -310,6 +310,29 @@ export interface ClientRow {
   produces: string[];
 }
 
+export interface HeldQueue {
+  topic: string;
+  broker: string;
+  queue: number;
+  offset: number;
+  waiting: number;
+  bytes: number;
+  pulled_at: number | null;
+  is_locked: boolean;
+}
+
+export interface ClientMember {
+  group: string;
+  queues: HeldQueue[];
+  subscriptions: { topic: string; expression: string; type: string }[];
+  stacks: string | null;
+}
+
+export interface ClientAnswer extends ClientRow {
+  members: ClientMember[];
+  unknown: Unknown;
+}
+
 export interface ConfigEntry {
   key: string;
   value: string;

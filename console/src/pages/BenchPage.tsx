@@ -5,7 +5,7 @@ import { useLoadRun } from "../data/load_run";
 import { rowsOf, useResource } from "../data/resource";
 import type { BenchList, BenchRow } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
-import { Empty, Failure, Loading, PageHead, Pill, Section } from "../parts/basics";
+import { Empty, FailedPage, Failure, Loading, PageHead, Pill, Section } from "../parts/basics";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
 import { count, milliseconds, rate } from "../words/figures";
@@ -17,7 +17,7 @@ export function BenchPage() {
   const { value, error, reload } = useResource<BenchList>("/api/bench", 10_000);
   const current = value?.current && !value.current.is_over ? value.current : null;
   const watched = useLoadRun(current?.name ?? null, reload);
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   const shown = watched?.run ?? value.current;
   return (
     <>
@@ -135,6 +135,8 @@ function start(onDone: () => void): Action {
       },
       { name: "size", label: t("Body size"), kind: "number", initial: "1024" },
       { name: "batch", label: t("Messages in a batch"), kind: "number", initial: "1" },
+      { name: "queues", label: t("Queues"), kind: "number", initial: "8" },
+      { name: "processes", label: t("Processes"), kind: "number", initial: "1" },
       { name: "duration", label: t("Seconds"), kind: "number", initial: "10" },
     ],
     body: (values) => ({
@@ -142,6 +144,8 @@ function start(onDone: () => void): Action {
       rate: values.rate ? Number(values.rate) : undefined,
       size: Number(values.size),
       batch: Number(values.batch),
+      queues: Number(values.queues),
+      processes: Number(values.processes),
       duration: Number(values.duration),
     }),
     onDone: () => {

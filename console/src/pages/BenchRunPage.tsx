@@ -5,7 +5,16 @@ import { pathOf } from "../data/api";
 import { rowsOf, useResource } from "../data/resource";
 import type { BenchComparison, BenchList, BenchResult } from "../data/shapes";
 import { ActionButton } from "../parts/action";
-import { Empty, type Fact, Facts, Failure, Loading, PageHead, Section } from "../parts/basics";
+import {
+  Empty,
+  type Fact,
+  Facts,
+  FailedPage,
+  Failure,
+  Loading,
+  PageHead,
+  Section,
+} from "../parts/basics";
 import { Choice } from "../parts/fields";
 import { Table } from "../parts/Table";
 import type { PageProps } from "../shell/pages";
@@ -19,7 +28,7 @@ export function BenchRunPage({ parts }: PageProps) {
   const asked = pathOf("/api/bench/{name}", { name }, { with: other });
   const { value, error } = useResource<BenchResult>(asked);
   const all = useResource<BenchList>("/api/bench");
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   const { result } = value;
   const others = (all.value?.rows ?? []).filter((row) => row.name !== name);
   return (

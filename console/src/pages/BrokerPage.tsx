@@ -8,6 +8,7 @@ import { type Action, ActionButton, type Answer } from "../parts/action";
 import {
   Empty,
   Facts,
+  FailedPage,
   Failure,
   Findings,
   Loading,
@@ -32,7 +33,7 @@ export function BrokerPage({ parts }: PageProps) {
   const of = `broker.${part(name)}`;
   const kinds = ["in", "out", "in_bytes", "put_p50_ms", "put_p99_ms", "put_p999_ms", "disk"];
   const board = useBoard(kinds.map((kind) => `${of}.${kind}`));
-  if (broker === null) return error ? <Failure error={error} /> : <Loading />;
+  if (broker === null) return error ? <FailedPage error={error} /> : <Loading />;
   const master = broker.members.find((member) => member.is_master);
   const disk = master?.disk;
   const limits = disk
@@ -85,6 +86,7 @@ export function BrokerPage({ parts }: PageProps) {
         />
       </div>
       <Replicas broker={broker} />
+      {broker.epochs && <Epochs epochs={broker.epochs} />}
       <Configuration broker={broker} reload={reload} />
       <UnknownNotes unknown={broker.unknown} />
     </>
@@ -160,6 +162,37 @@ function epochsNote(broker: BrokerAnswer): string {
   return last
     ? t("epoch {epoch} since log offset {start}", { epoch: last.epoch, start: count(last.start) })
     : "";
+}
+
+function Epochs({ epochs }: { epochs: NonNullable<BrokerAnswer["epochs"]> }) {
+  return (
+    <Section title={t("Epochs")} note={t("the newest first: each began with another leader")}>
+      <Table
+        label={t("Epochs")}
+        rows={rowsOf(epochs.toReversed())}
+        keyOf={(row) => String(row.epoch)}
+        rowsInSight={6}
+        columns={[
+          { key: "epoch", title: t("Epoch"), width: "100px", cell: (row) => count(row.epoch) },
+          {
+            key: "start",
+            title: t("Began at log offset"),
+            width: "1fr",
+            align: "right",
+            cell: (row) => count(row.start),
+          },
+          {
+            key: "end",
+            title: t("End offset"),
+            width: "1fr",
+            align: "right",
+            cell: (row) => count(row.end),
+          },
+        ]}
+        empty={<Empty icon="info" title={t("No epoch has begun")} />}
+      />
+    </Section>
+  );
 }
 
 function Configuration({ broker, reload }: { broker: BrokerAnswer; reload: () => void }) {

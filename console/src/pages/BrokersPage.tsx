@@ -3,7 +3,7 @@
 import { linkTo, query, setQuery } from "../data/address";
 import { useList } from "../data/resource";
 import type { Broker } from "../data/shapes";
-import { Bar, Empty, PageHead, Pill, UnknownNotes } from "../parts/basics";
+import { Bar, Command, Empty, PageHead, Pill, UnknownNotes } from "../parts/basics";
 import { Filter } from "../parts/fields";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
@@ -28,7 +28,7 @@ export function BrokersPage() {
         onSort={(value) => setQuery({ sort: value === "name" ? null : value })}
         empty={
           <Empty icon="brokers" title={t("No broker has registered with the name server")}>
-            <code class="command">aerobee broker run -n HOST:9876</code>
+            <Command text="aerobee broker start -n HOST:9876" />
           </Empty>
         }
       />

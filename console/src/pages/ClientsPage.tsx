@@ -22,6 +22,7 @@ export function ClientsPage() {
         rows={rows}
         columns={columns()}
         keyOf={(row) => row.client_id}
+        hrefOf={(row) => linkTo.client(row.client_id)}
         sort={sort}
         onSort={(value) => setQuery({ sort: value === "client_id" ? null : value })}
         empty={

@@ -4,7 +4,7 @@ import { linkTo } from "../data/address";
 import { rowsOf, useResource } from "../data/resource";
 import type { DeadLetter, DeadLetters } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
-import { Empty, Failure, Loading, PageHead, Section, UnknownNotes } from "../parts/basics";
+import { Empty, FailedPage, Loading, PageHead, Section, UnknownNotes } from "../parts/basics";
 import { Table } from "../parts/Table";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
@@ -15,7 +15,7 @@ export function DeadGroupPage({ parts }: PageProps) {
   const group = parts[0] ?? "";
   const path = `/api/dead-letters/${encodeURIComponent(group)}`;
   const { value, error, reload } = useResource<DeadLetters>(path, 10_000);
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
       <PageHead
@@ -54,6 +54,21 @@ export function DeadGroupPage({ parts }: PageProps) {
               align: "right",
               cell: (row) => ago(row.last_stored),
             },
+            {
+              key: "resend",
+              title: t("Actions"),
+              width: "110px",
+              align: "right",
+              cell: (row) => {
+                const own = value.rows.filter((one) => one.reason === row.reason);
+                const ids = own.map((one) => one.offset_id);
+                return (
+                  <ActionButton action={resend(group, reload, ids)} look="quiet">
+                    {t("Resend")}
+                  </ActionButton>
+                );
+              },
+            },
           ]}
           empty={<Empty icon="ok" title={t("There are no dead letters")} />}
         />
@@ -83,7 +98,8 @@ export function DeadGroupPage({ parts }: PageProps) {
   );
 }
 
-function resend(group: string, onDone: () => void): Action {
+/** `ids`: only these; none: all of the group. */
+function resend(group: string, onDone: () => void, ids: string[] = []): Action {
   return {
     title: t("Resend dead letters"),
     role: "operator",
@@ -92,12 +108,14 @@ function resend(group: string, onDone: () => void): Action {
     parameters: { group },
     confirm: group,
     hasPreview: true,
+    seconds: (answer, values) => Number(answer.preview?.count) / Number(values.per_second),
     fields: [
       { name: "per_second", label: t("Messages a second"), kind: "number", initial: "100" },
       { name: "limit", label: t("At most"), kind: "number" },
     ],
     body: (values) => ({
       per_second: Number(values.per_second),
+      ids: ids.length ? ids : undefined,
       limit: values.limit ? Number(values.limit) : undefined,
     }),
     onDone,

@@ -8,6 +8,7 @@ import { ActionButton } from "../parts/action";
 import {
   Empty,
   Facts,
+  FailedPage,
   Failure,
   Findings,
   Loading,
@@ -22,7 +23,7 @@ import { type Column, sorted, Table } from "../parts/Table";
 import { TimeRange } from "../parts/TimeRange";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
-import { count, duration, milliseconds, rate, short, time } from "../words/figures";
+import { ago, count, duration, milliseconds, rate, short, time } from "../words/figures";
 import { changeGroup, deleteGroup, resetGroup } from "./group/group_actions";
 
 const QUEUES_DRAWN_MAX = 24;
@@ -39,7 +40,7 @@ export function GroupPage({ parts }: PageProps) {
     ...["lag", "out", "members", "retry", "dead"].map((kind) => `${of}.${kind}`),
     ...queues.map((queue) => queueSeries(of, queue)),
   ]);
-  if (group === null) return error ? <Failure error={error} /> : <Loading />;
+  if (group === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
       <PageHead title={name} kind={t("Group")} below={<StatePill group={group} />}>
@@ -232,15 +233,15 @@ function Queues({ group }: { group: Group }) {
     {
       key: "at",
       title: t("Last consumed"),
-      width: "180px",
+      width: "110px",
       align: "right",
       isMinor: true,
-      cell: (row) => time(row.consumed_at),
+      cell: (row) => <span title={time(row.consumed_at)}>{ago(row.consumed_at)}</span>,
     },
     {
       key: "owner",
       title: t("Owner"),
-      width: "1.6fr",
+      width: "2.4fr",
       sort: "owner",
       isMinor: true,
       cell: (row) =>

@@ -3,13 +3,16 @@
 import { useState } from "preact/hooks";
 import { linkTo } from "../data/address";
 import { useResource } from "../data/resource";
-import type { Message, MessageRow } from "../data/shapes";
+import type { Finding, Message, MessageRow } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
 import {
   Button,
   Empty,
+  type Fact,
   Facts,
+  FailedPage,
   Failure,
+  Findings,
   Loading,
   PageHead,
   Pill,
@@ -27,7 +30,7 @@ export function MessagePage({ parts }: PageProps) {
   const [topic = "", id = ""] = parts;
   const path = `/api/messages/${encodeURIComponent(topic)}/${encodeURIComponent(id)}`;
   const { value, error } = useResource<Message>(path);
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   const { message } = value;
   return (
     <>
@@ -57,6 +60,7 @@ export function MessagePage({ parts }: PageProps) {
         <Pairs title={t("Properties of RocketMQ")} pairs={message.properties} />
       </div>
       <ConsumedBy message={value} />
+      <Explanation path={`${path}/explain`} />
       <TraceSection path={`${path}/trace`} born={message.born} stored={message.stored} />
       <UnknownNotes unknown={value.unknown} />
     </>
@@ -85,16 +89,30 @@ function Neighbour({ message, step, label }: NeighbourProps) {
   );
 }
 
-function factsOf({ message, body }: Message): [string, string][] {
+function factsOf({ message, body }: Message): Fact[] {
+  const { topic, broker, queue, offset } = message;
+  const search = (asked: Record<string, string>) =>
+    `/messages?${new URLSearchParams({ topic, ...asked })}`;
+  const place = { by: "offset", broker, queue: String(queue), offset: String(offset) };
   return [
     [t("Stored"), time(message.stored)],
     [t("Born"), time(message.born)],
     [t("Born at"), message.born_host],
     [t("Stored at"), message.store_host],
-    [t("Queue"), `${message.broker} : ${message.queue}`],
-    [t("Offset"), count(message.offset)],
-    [t("Tag"), message.tag || "–"],
-    [t("Keys"), message.keys.join(" ") || "–"],
+    [t("Broker"), <a href={linkTo.broker(broker)}>{broker}</a>],
+    [t("Queue"), String(queue)],
+    [t("Offset"), <a href={search(place)}>{count(offset)}</a>],
+    [t("Tag"), message.tag ? <a href={search({ tag: message.tag })}>{message.tag}</a> : "–"],
+    [
+      t("Keys"),
+      message.keys.length === 0
+        ? "–"
+        : message.keys.map((key) => (
+            <a key={key} class="spaced" href={search({ by: "key", key })}>
+              {key}
+            </a>
+          )),
+    ],
     [t("Body size"), bytes(body.size)],
     [t("Attempt"), count(message.attempt)],
     [t("Offset id"), message.offset_id],
@@ -178,6 +196,22 @@ function ConsumedBy({ message }: { message: Message }) {
             </li>
           ))}
         </ul>
+      )}
+    </Section>
+  );
+}
+
+/** Why groups have or have not consumed it, and what to do next. */
+function Explanation({ path }: { path: string }) {
+  const { value, error } = useResource<{ findings: Finding[] }>(path);
+  return (
+    <Section title={t("Explanation")}>
+      {value ? (
+        <Findings findings={value.findings} />
+      ) : error ? (
+        <Failure error={error} />
+      ) : (
+        <Loading />
       )}
     </Section>
   );

@@ -41,7 +41,7 @@ export function MessagesPage() {
 
 /** What the address asks for, as parameters of the API. */
 function asked(): Record<string, string | number | null | undefined> {
-  const { topic, from, to, tag, sql, text, broker, queue, limit, order } = query.value;
+  const { topic, from, to, tag, sql, text, regex, broker, queue, limit, order } = query.value;
   return {
     topic,
     from: momentOf(from),
@@ -49,6 +49,7 @@ function asked(): Record<string, string | number | null | undefined> {
     tag,
     sql,
     text,
+    regex,
     broker,
     queue,
     limit,
@@ -58,8 +59,8 @@ function asked(): Record<string, string | number | null | undefined> {
 
 function Stream({ isTail, run }: { isTail: boolean; run: number }) {
   const all = asked();
-  const { topic, tag, sql, text } = all;
-  const parameters = isTail ? { topic, tag, sql, text } : all;
+  const { topic, tag, sql, text, regex } = all;
+  const parameters = isTail ? { topic, tag, sql, text, regex } : all;
   const template = isTail ? "/api/messages/tail" : "/api/messages/search";
   const found = useFoundMessages(pathOf(template, {}, parameters), isTail, run);
   const exported = (format: string) => pathOf("/api/messages/export", {}, { ...all, format });

@@ -5,7 +5,15 @@ import { linkTo } from "../data/address";
 import { useResource } from "../data/resource";
 import { type Board, latest, part, useBoard } from "../data/series";
 import type { Broker, Overview } from "../data/shapes";
-import { Empty, Failure, Loading, PageHead, Section, UnknownNotes } from "../parts/basics";
+import {
+  Empty,
+  FailedPage,
+  Failure,
+  Loading,
+  PageHead,
+  Section,
+  UnknownNotes,
+} from "../parts/basics";
 import { Chart } from "../parts/Chart";
 import { Icon } from "../parts/Icon";
 import { Sparkline } from "../parts/Sparkline";
@@ -20,7 +28,7 @@ export function OverviewPage() {
   const { value, error } = useResource<Overview>("/api/overview", REFRESH_MS);
   const masters = value?.brokers.filter((broker) => broker.is_master) ?? [];
   const board = useBoard(value ? seriesOf(value) : []);
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
       <PageHead title={t("Overview")}>
@@ -138,7 +146,7 @@ function Figures({ overview, board }: { overview: Overview; board: Board }) {
         href="/brokers"
       />
       <Figure label={t("Dead letters")} value={count(totals.dead_letters)} href="/dead-letters" />
-      <Figure label={t("Delayed")} value={count(totals.delayed)} />
+      <Figure label={t("Delayed")} value={count(totals.delayed)} href="/delayed" />
       <Figure
         label={t("Open transactions")}
         value={count(totals.transactions)}

@@ -6,6 +6,7 @@ import type { CaptureRow, Pipeline, QueryRow } from "../data/shapes";
 import {
   Command,
   Empty,
+  FailedPage,
   Failure,
   Loading,
   PageHead,
@@ -19,7 +20,7 @@ import { ago, count, duration, rate } from "../words/figures";
 
 export function PipelinePage() {
   const { value, error } = useResource<Pipeline>("/api/pipeline", 2000);
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   const queues = value.queries.flatMap((query) =>
     query.queues.map((queue) => ({ ...queue, query: query.name })),
   );

@@ -10,6 +10,7 @@ import {
   Command,
   Empty,
   Facts,
+  FailedPage,
   Failure,
   Loading,
   PageHead,
@@ -31,7 +32,7 @@ export function TopicPage({ parts }: PageProps) {
   const { value: topic, error, reload } = useResource<Topic>(path, 5000);
   const of = `topic.${part(name)}`;
   const board = useBoard([`${of}.in`, `${of}.out`, `${of}.messages`]);
-  if (topic === null) return error ? <Failure error={error} /> : <Loading />;
+  if (topic === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
       <PageHead title={name} kind={t("Topic")} below={<Pill>{topic.type}</Pill>}>

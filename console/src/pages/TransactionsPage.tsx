@@ -4,7 +4,15 @@ import { linkTo } from "../data/address";
 import { rowsOf, useResource } from "../data/resource";
 import type { MessageRow, OpenHalf, Unknown } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
-import { Empty, Failure, Loading, PageHead, Section, UnknownNotes } from "../parts/basics";
+import {
+  Empty,
+  FailedPage,
+  Failure,
+  Loading,
+  PageHead,
+  Section,
+  UnknownNotes,
+} from "../parts/basics";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
 import { count, duration, time } from "../words/figures";
@@ -18,7 +26,7 @@ interface Transactions {
 
 export function TransactionsPage() {
   const { value, error, reload } = useResource<Transactions>("/api/transactions", 5000);
-  if (value === null) return error ? <Failure error={error} /> : <Loading />;
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
       <PageHead

@@ -9,6 +9,7 @@ import { call, type Method, may, pathOf } from "../data/api";
 import { asError } from "../data/resource";
 import type { Role } from "../data/shapes";
 import { t } from "../words";
+import { duration } from "../words/figures";
 import { Button, Failure } from "./basics";
 import { CopyAs } from "./CopyAs";
 import { type Field, FieldInput, type Values } from "./fields";
@@ -36,6 +37,9 @@ export interface Action {
   hasPreview?: boolean;
   preview?: (answer: Answer) => ComponentChildren;
   isDanger?: boolean;
+  /** The seconds that it takes by what was foreseen, of one that takes long: its progress is shown,
+   *  and the server ends it when it is stopped here. */
+  seconds?: (answer: Answer, values: Values) => number;
   text?: string;
   onDone?: (answer: Answer) => void;
 }
@@ -82,6 +86,7 @@ function ActionDialog({ action }: { action: Action }) {
   const [error, setError] = useState<ApiError | null>(null);
   const body = bodyOf(action, values);
   const foreseen = usePreview(action, body);
+  const abort = useRef(new AbortController());
   useEffect(() => box.current?.showModal(), []);
   const close = () => {
     open.value = null;
@@ -92,11 +97,18 @@ function ActionDialog({ action }: { action: Action }) {
     try {
       const sent = action.confirm ? { ...body, confirm: typed } : body;
       const path = pathOf(action.template, action.parameters);
-      const answer = await call<Answer | undefined>(action.method, path, sent);
+      abort.current = new AbortController();
+      const signal = abort.current.signal;
+      const answer = await call<Answer | undefined>(action.method, path, sent, signal);
       close();
       tell(answer?.done ?? t("Done"));
       action.onDone?.(answer ?? {});
     } catch (failed) {
+      if (abort.current.signal.aborted) {
+        close();
+        tell(t("Stopped: the audit says how far it came"));
+        return;
+      }
       setError(asError(failed));
       setRunning(false);
     }
@@ -123,13 +135,19 @@ function ActionDialog({ action }: { action: Action }) {
         {foreseen && <Foreseen answer={foreseen} action={action} />}
         {action.confirm && <Confirm name={action.confirm} typed={typed} onTyped={setTyped} />}
         {error && <Failure error={error} />}
+        {isRunning && action.seconds && foreseen && !(foreseen instanceof Error) && (
+          <Elapsed
+            seconds={action.seconds(foreseen, values)}
+            onStop={() => abort.current.abort()}
+          />
+        )}
         <div class="dialog-foot">
           <CopyAs
             request={{
               method: action.method,
               template: action.template,
               parameters: action.parameters ?? {},
-              body,
+              body: action.confirm ? { ...body, confirm: action.confirm } : body,
             }}
           />
           <span class="dialog-buttons">
@@ -145,6 +163,25 @@ function ActionDialog({ action }: { action: Action }) {
         </div>
       </form>
     </dialog>
+  );
+}
+
+/** The progress of what lasts as long as was foreseen. */
+function Elapsed({ seconds, onStop }: { seconds: number; onStop: () => void }) {
+  const [passed, setPassed] = useState(0);
+  useEffect(() => {
+    const begun = performance.now();
+    const timer = setInterval(() => setPassed((performance.now() - begun) / 1000), 250);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="job" role="status">
+      <Button icon="stop" onClick={onStop}>
+        {t("Stop")}
+      </Button>
+      <progress value={passed} max={seconds} aria-label={t("Running…")} />
+      <span>{t("about {time}", { time: duration(seconds * 1000) })}</span>
+    </div>
   );
 }
 

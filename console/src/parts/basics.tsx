@@ -130,6 +130,16 @@ export function Failure({ error }: { error: ApiError }) {
   );
 }
 
+/** A page that could not be made. */
+export function FailedPage({ error }: { error: ApiError }) {
+  return (
+    <>
+      <PageHead title={t("This cannot be shown")} />
+      <Failure error={error} />
+    </>
+  );
+}
+
 /** What this cluster cannot tell, and why. */
 export function UnknownNotes({ unknown }: { unknown: Unknown }) {
   const texts = [...new Set(Object.values(unknown))];

@@ -60,9 +60,11 @@ export function drawLimits(plot: uPlot, limits: Limit[], paint: Paint): void {
     ctx.stroke();
     ctx.font = scaled(paint.font);
     ctx.textAlign = "right";
-    // Beside each other: limits are often too close to be labelled one above the other.
+    // Beside each other, below the lowest: limits are often too close to have their labels between.
     const beside = (limits.length - 1 - index) * LABEL_PX * devicePixelRatio;
-    ctx.fillText(limit.label, bbox.left + bbox.width - 4 - beside, y - 3);
+    const lowest = Math.min(...limits.map((one) => one.value));
+    const below = Math.round(plot.valToPos(lowest, "y", true)) + 12 * devicePixelRatio;
+    ctx.fillText(limit.label, bbox.left + bbox.width - 4 - beside, below);
     ctx.restore();
   }
 }

@@ -28,10 +28,12 @@ interface FieldProps {
   field: Field;
   value: string;
   onChange: (value: string) => void;
+  /** Of its id: a form on a page and a dialog over it may have fields of the same name. */
+  prefix?: string;
 }
 
-export function FieldInput({ field, value, onChange }: FieldProps) {
-  const id = `field-${field.name}`;
+export function FieldInput({ field, value, onChange, prefix = "field" }: FieldProps) {
+  const id = `${prefix}-${field.name}`;
   if (field.kind === "check") {
     return (
       <label class="check" for={id}>
@@ -92,7 +94,7 @@ function Control({ id, field, value, onChange }: FieldProps & { id: string }) {
     <input
       {...common}
       type={type}
-      step={field.kind === "moment" ? 1 : undefined}
+      step={field.kind === "number" ? "any" : field.kind === "moment" ? 1 : undefined}
       autocomplete="off"
       spellcheck={false}
       onInput={(event) => onChange(event.currentTarget.value)}

@@ -8,7 +8,7 @@ import { logOut, session } from "../data/api";
 import { language, nextTheme, theme } from "../data/preferences";
 import { asError } from "../data/resource";
 import { ActionHost } from "../parts/action";
-import { Empty, Failure, Loading } from "../parts/basics";
+import { Empty, FailedPage, Loading, PageHead } from "../parts/basics";
 import { Icon } from "../parts/Icon";
 import { complain, Toasts } from "../parts/toasts";
 import { t } from "../words";
@@ -67,7 +67,7 @@ function CurrentPage() {
   useEffect(() => {
     document.title = title;
   }, [title]);
-  if (broken) return <Failure error={asError(broken)} />;
+  if (broken) return <FailedPage error={asError(broken)} />;
   if (place && parts.length === 0) return <place.page parts={parts} />;
   if (place?.detail && parts.length === place.detail.parts) {
     const Detail = place.detail.page;
@@ -75,9 +75,12 @@ function CurrentPage() {
     return <Detail key={path.value} parts={parts} />;
   }
   return (
-    <Empty icon="search" title={t("There is no such page")}>
-      <a href="/">{t("Overview")}</a>
-    </Empty>
+    <>
+      <PageHead title={t("There is no such page")} />
+      <Empty icon="search" title={t("Nothing found")}>
+        <a href="/">{t("Overview")}</a>
+      </Empty>
+    </>
   );
 }
 

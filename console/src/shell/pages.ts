@@ -6,6 +6,7 @@ import { BenchPage } from "../pages/BenchPage";
 import { BenchRunPage } from "../pages/BenchRunPage";
 import { BrokerPage } from "../pages/BrokerPage";
 import { BrokersPage } from "../pages/BrokersPage";
+import { ClientPage } from "../pages/ClientPage";
 import { ClientsPage } from "../pages/ClientsPage";
 import { DeadGroupPage } from "../pages/DeadGroupPage";
 import { DeadLettersPage } from "../pages/DeadLettersPage";
@@ -106,6 +107,7 @@ export const places: Place[] = [
     icon: "clients",
     key: "c",
     page: ClientsPage,
+    detail: { parts: 1, page: ClientPage },
   },
   {
     path: "pipeline",

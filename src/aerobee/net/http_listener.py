@@ -59,7 +59,7 @@ class HttpLimits(NamedTuple):
     connections_max: int = CONNECTIONS_MAX
 
 
-class _Refused(Exception):
+class RequestRefused(Exception):
     """The request is not one that is served here."""
 
     def __init__(self, status: HTTPStatus) -> None:
@@ -67,7 +67,7 @@ class _Refused(Exception):
         self.status = status
 
 
-class _Request(NamedTuple):
+class HttpRequest(NamedTuple):
     method: str
     path: str
     version: str
@@ -144,7 +144,7 @@ class HttpListener:
             is_head = request.method == "HEAD"
             source = str((writer.get_extra_info("peername") or ("",))[0])
             page = self._page(request, source)
-        except _Refused as refused:
+        except RequestRefused as refused:
             page = Page([f"{refused.status.phrase}\n".encode()], refused.status)
         async with asyncio.timeout(self._limits.answer_seconds_max):
             await _write_page(writer, page, version, is_head=is_head)
@@ -152,31 +152,34 @@ class HttpListener:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
-    def _page(self, request: _Request, source: str) -> Page:
+    def _page(self, request: HttpRequest, source: str) -> Page:
         make = self._pages.get(request.path)
         if make is None:
-            raise _Refused(HTTPStatus.NOT_FOUND)
+            raise RequestRefused(HTTPStatus.NOT_FOUND)
         if request.method not in ("GET", "HEAD"):
-            raise _Refused(HTTPStatus.METHOD_NOT_ALLOWED)
+            raise RequestRefused(HTTPStatus.METHOD_NOT_ALLOWED)
         if not self._may_read(request.path, request.login, source):
-            raise _Refused(HTTPStatus.UNAUTHORIZED)
+            raise RequestRefused(HTTPStatus.UNAUTHORIZED)
         return make()
 
 
-async def _read_request(reader: asyncio.StreamReader) -> _Request:
-    """What is asked for, and by whom; no other header matters here."""
+async def _read_request(reader: asyncio.StreamReader) -> HttpRequest:
     try:
-        head = await reader.readuntil(_END)
+        return parse_request(await reader.readuntil(_END))
     except asyncio.LimitOverrunError:
-        raise _Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from None
+        raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from None
+
+
+def parse_request(head: bytes) -> HttpRequest:
+    """What is asked for, and by whom; no other header matters here."""
     line = head.partition(b"\r\n")[0]
     words = line.split(b" ")
     if len(words) != 3 or words[2] not in (b"HTTP/1.0", b"HTTP/1.1") or not line.isascii():
-        raise _Refused(HTTPStatus.BAD_REQUEST)
+        raise RequestRefused(HTTPStatus.BAD_REQUEST)
     method, target, version = (word.decode() for word in words)
     if not target.startswith("/"):
-        raise _Refused(HTTPStatus.BAD_REQUEST)
-    return _Request(method, target.partition("?")[0], version, _login_in(head))
+        raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    return HttpRequest(method, target.partition("?")[0], version, _login_in(head))
 
 
 def _login_in(head: bytes) -> Login | None:

@@ -7,6 +7,8 @@ F2. The log is cut only by an answer to a fetch that described the log as it sti
 F3. What is committed is believed only up to where the logs are known to be the same.
 F4. A host without room for records hears its leader all the same: it answers, and fetches again
     from the end of its log when there is room.
+F5. A message without records is answered for the lease, which needs that now and then. One that
+    only tells what is committed follows every commit, and is not.
 """
 
 from aerobee.errors import RaftBroken
@@ -26,6 +28,7 @@ class Follower:
         "_is_rewind_due",
         "_log",
         "_rewound_ms",
+        "_told_ms",
         "is_fetch_due",
         "leader",
     )
@@ -35,6 +38,8 @@ class Follower:
         self._log = log
         self._config = config
         self._echo_ms = NEVER
+        # The stamp that the leader was told last.
+        self._told_ms = NEVER
         self._rewound_ms = NEVER
         self._is_rewind_due = True
         self.is_fetch_due = True
@@ -58,7 +63,7 @@ class Follower:
             elif records.epoch_term != log.last_term:
                 raise RaftBroken(f"an epoch of term {records.epoch_term} that begins nowhere")
             log.end = records.end
-        else:
+        elif is_full or records.stamp - self._told_ms >= self._config.heartbeat_ms // 2:
             self.is_fetch_due = True
         log.note_commit(min(records.commit, log.end))
         return has_records
@@ -105,4 +110,5 @@ class Follower:
         if is_rewind:
             self._rewound_ms = now_ms
         self._is_rewind_due = self.is_fetch_due = False
+        self._told_ms = self._echo_ms
         return Fetch(term, log.end, log.last_term, log.synced, self._echo_ms, is_rewind)

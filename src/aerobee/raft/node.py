@@ -16,6 +16,8 @@ N3. No vote while a leader was heard within an election timeout, nor for that lo
     process of that leader has ended.
 N4. A learner never stands for election; nor does a node that was removed, once that is committed.
     It may vote, because its log may not have the record that makes it a voter.
+N5. A node whose host has no room for the record that begins a term does not stand either, and gives
+    up a term that it cannot begin, or members that it cannot write down: nothing of them was sent.
 """
 
 from enum import Enum
@@ -101,6 +103,8 @@ class Node:
         self.is_full = False
         """Set by the host: it has no room for records. A follower appends none and goes on
         following; a leader is not concerned."""
+        self.is_barred = False
+        """Set by the host: it has no room for the record that begins a term (N5)."""
         self._control: Control | None = None
         self._commit_told = self.log.commit
         self._arm()
@@ -215,6 +219,13 @@ class Node:
         self._note_time(now_ms)
         if self._leading is not None:
             self._leading.lease.begin(self._now_ms)
+
+    def resign(self) -> None:
+        """The record of the last `Control` found no room: this node does not lead (N5)."""
+        if self._leading is None or not self.log.epochs.cut(self.log.end):
+            raise Misuse(f"a {self.role.value} without a record to append gives up its term")
+        self._is_save_due = True
+        self._step_down()
 
     def leader_ended(self, leader: int, now_ms: int) -> None:
         """The process that led as this node has ended, and its lease with it: nothing is promised
@@ -342,7 +353,7 @@ class Node:
         following = self._following
         if following is None or following.leader != sender:
             return
-        if self._may_stand():
+        if self._may_stand() and not self.is_barred:
             self._stand_for_election(is_transfer=True)
 
     def _on_fetch(self, sender: int, fetch: Fetch) -> None:
@@ -401,7 +412,9 @@ class Node:
 
     def _ask_for_election(self) -> None:
         self._arm()
-        self._following = None
+        self._following = self._candidacy = None
+        if self.is_barred:
+            return
         self._candidacy = Candidacy(self.node, is_asking=True)
         if self._candidacy.is_won(self.members):
             self._stand_for_election(is_transfer=False)

@@ -7,6 +7,7 @@ A node writes only to links that it has dialed, and only after the peer has said
 messages only from links that a peer has dialed. A message to a peer without a link is lost.
 
 L1. The first frame of a link is a Hello of the same group, in both directions; else it is closed.
+    Who has dialed says it first: a stranger learns nothing of the group.
 L2. A peer that was written to and says nothing for a while is dialed anew: a link to a machine that
     vanished would hold messages for minutes.
 L3. One link for each direction: the newer one counts.
@@ -150,6 +151,10 @@ class RaftLinks:
 
     def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now_ms: int) -> None:
         self._lines[link] = _Line(is_dialed, now_ms)
+        if is_dialed:
+            self._say_hello(link)
+
+    def _say_hello(self, link: LinkId) -> None:
         self._outbox.append(LinkWrite(link, [encode_frame(self._rules.hello)]))
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None:
@@ -197,6 +202,8 @@ class RaftLinks:
 
     def _greet(self, link: LinkId, line: _Line, hello: Hello) -> None:
         own = self._rules.hello
+        if not line.is_dialed and line.node is None:
+            self._say_hello(link)  # also to one of another group: it can tell what is wrong
         if hello.group != own.group or hello.node == own.node or line.node is not None:
             raise RemoteProtocolError(
                 f"node {hello.node} of the group {hello.group!r} speaks to node {own.node} of"

@@ -20,12 +20,15 @@ from aerobee.model.names import RAFT_TOPIC
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.raft.epoch_bytes import encode_epoch
 from aerobee.raft.epochs import Epoch
+from aerobee.raft.membership import Members
 from aerobee.raft.messages import Records
 from aerobee.raft.node import LogBounds
 from aerobee.raft.ready import Control
 from aerobee.storage.store import Store
 
 _TOPIC = RAFT_TOPIC.encode()
+_AROUND_EPOCH_BYTES = 256
+"""More than a control record has beside its body, with the filler behind it."""
 
 
 class RaftLog:
@@ -85,8 +88,16 @@ class RaftLog:
         shortage = self._store.raw_appender.find_shortage(end)
         return shortage if isinstance(shortage, DiskFull | StoreBusy) else None
 
+    def has_place_for_control(self, members: Members) -> bool:
+        """Whether a leader's record with these members could be appended. Blocks while the next
+        file is made, if it would need that."""
+        end = self._store.end_offset
+        size = len(encode_epoch(Epoch(end, 0, members))) + _AROUND_EPOCH_BYTES
+        return not isinstance(self._store.raw_appender.find_shortage(end + size), DiskFull)
+
     def append_control(self, control: Control, wall_ms: int) -> int:
-        """Append the first record of an epoch; the end of the log behind it."""
+        """Append the first record of an epoch; the end of the log behind it. DiskFull: there is no
+        file for it, and nothing has changed."""
         store = self._store
         if self._has_copied:
             raise Misuse("a record of a leader in a store that has copied another's: open it anew")

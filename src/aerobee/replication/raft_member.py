@@ -9,7 +9,9 @@ M2. The end of the log is told to the node before anything else is: what was app
     belongs to its term, and nothing is appended after.
 M3. A follower whose disk has no room takes no records, and says so (`shortage`); it goes on when
     there is room. Whether there is is asked before the node counts them.
-M4. Once another life is wanted nothing more is given to the node: messages are lost, which every
+M4. Nor does a member without room for the record of a term stand for election. One that is elected
+    all the same, or cannot write down a change of members, gives up its term.
+M5. Once another life is wanted nothing more is given to the node: messages are lost, which every
     message may be.
 """
 
@@ -18,11 +20,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aerobee.errors import NothingTaken
+from aerobee.errors import DiskFull, NothingTaken
 from aerobee.ports.clock import Now
-from aerobee.raft.messages import Message, Records
+from aerobee.raft.messages import Message, Records, TimeoutNow
 from aerobee.raft.node import Node, Role
-from aerobee.raft.ready import Ready
+from aerobee.raft.ready import Control, Ready
 from aerobee.raft.saved_state import SavedState
 from aerobee.replication.raft_log import RaftLog
 from aerobee.replication.raft_seat import RaftSeat
@@ -124,6 +126,7 @@ class RaftMember:
         if self.shortage is not None:
             self._hold(self._log.find_shortage(self._held_end))
         if now.monotonic_ms >= self.node.deadline_ms:
+            self._bar()
             self.node.tick(now.monotonic_ms)
         self._work(now)
 
@@ -172,6 +175,8 @@ class RaftMember:
         if isinstance(message, Records) and message.end > message.start and not self._leads:
             self._held_end = message.end
             self._hold(self._log.find_shortage(message.end))
+        elif isinstance(message, TimeoutNow):
+            self._bar()
         self._arrived = arrived
         self.node.step(arrived.sender, arrived.message, now.monotonic_ms)
         self._work(now)
@@ -184,6 +189,15 @@ class RaftMember:
             _log.warning("there is room again: this member goes on copying")
         self.shortage = shortage
         self.node.is_full = shortage is not None
+
+    def _bar(self) -> None:
+        """An election is near: this member stands only if it could begin its term."""
+        if self._leads:
+            return
+        is_barred = not self._log.has_place_for_control(self.node.members)
+        if is_barred and not self.node.is_barred:
+            _log.error("this member stands for no election: there is no room to begin a term")
+        self.node.is_barred = is_barred
 
     def _work(self, now: Now) -> None:
         while self._saving is None and self.next_life is None:
@@ -220,10 +234,17 @@ class RaftMember:
                 self._seat.owed = ready._replace(save=None, has_records=False)
                 self.next_life = NextLife(f"it leads in term {ready.control.term}", leads=True)
                 return
-            self.node.appended(log.append_control(ready.control, now.wall_ms))
+            self._append_control(ready.control, now)
         for to, message in ready.sends:
             self._deliver(to, message)
         log.note_commit(ready.commit)
+
+    def _append_control(self, control: Control, now: Now) -> None:
+        try:
+            self.node.appended(self._log.append_control(control, now.wall_ms))
+        except DiskFull as error:
+            _log.error("this member gives up term %d: %s", control.term, error)
+            self.node.resign()
 
     def _look_at_role(self) -> None:
         """A leader that leads no more becomes a follower, when its term is saved."""

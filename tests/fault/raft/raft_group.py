@@ -6,17 +6,27 @@ is any that runs and is not stopped or cut off; `leader()` is the one that leads
 
 import contextlib
 import shutil
+import socket
+import ssl
+import time
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from urllib.parse import quote
 
+from aerobee.app.authority import Authority
 from aerobee.app.chaos.log_check import Found, Queue
+from aerobee.model.access import Credentials
 from aerobee.model.replica_status import MasterStatus
+from aerobee.net.tls_context import client_context
+from aerobee.protocol.request_codes import RequestCode
 from tests.fault.replication.group import SECONDS_MAX, Broker, Group, Mode
-from tests.fault.replication.network import Network
+from tests.fault.replication.network import Network, Place
 from tests.fault.replication.world import World
 from tests.interop.features.waiting import until
 from tests.score import show
+from tests.tls_kit import Pair, certificates
+from tests.wire_client import WireClient
 
 READS_MAX = 3
 
@@ -112,6 +122,49 @@ class RaftGroup(Group):
         self.master = broker
 
 
+class GuardedRaftGroup(RaftGroup):
+    """All servers ask for users, and speak TLS only, on every port."""
+
+    @cached_property
+    def _pair(self) -> Pair:
+        places = range(1 + self.mode.slaves + self.mode.spares)
+        hosts = {self.network.clients, *(self.network.place(number).host for number in places)}
+        own = Authority(str(Path(certificates().authority).parent))
+        return Pair(*own.issue("raft", sorted(hosts)))
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        return client_context(certificates().authority)
+
+    def guards(self) -> Mapping[str, object]:
+        return {
+            "authenticationEnabled": "true",
+            "authorizationEnabled": "true",
+            "initAuthenticationUser": '{"username":"root","password":"root-secret"}',
+            "innerClientAuthenticationCredentials": (
+                '{"accessKey":"inner","secretKey":"inner-secret"}'
+            ),
+            "tlsMode": "enforcing",
+            "tlsCertificate": self._pair.certificate,
+            "tlsKey": self._pair.key,
+            "tlsAuthority": certificates().authority,
+        }
+
+    @property
+    def target(self) -> str:
+        ca = quote(certificates().authority)
+        return f"rmqs://root:root-secret@{self.name_server}?ca={ca}"
+
+    def client(self, place: Place, seconds_max: float) -> WireClient:
+        return WireClient(
+            place.port,
+            place.host,
+            seconds_max,
+            login=Credentials("root", "root-secret"),
+            tls=self._trust,
+        )
+
+
 class RaftWorld(World):
     def made_group(self, folder: Path, stores: dict[int, Path] | None) -> Group:
         return RaftGroup(folder, self.network, self.mode, stores)
@@ -140,6 +193,39 @@ class RaftWorld(World):
         for broker in self.group.brokers:
             until(partial(_has, broker, end), SECONDS_MAX, f"broker {broker.number} catches up")
         self.group.until_followed()
+
+
+class GuardedRaftWorld(RaftWorld):
+    def made_group(self, folder: Path, stores: dict[int, Path] | None) -> Group:
+        return GuardedRaftGroup(folder, self.network, self.mode, stores)
+
+    def until_nobody_else_gets_in(self) -> None:
+        """Nobody without a signature is served, nobody without a certificate is a member, and a
+        user that the leader makes is one on every member."""
+        name = f"user-{time.monotonic_ns()}"
+        said = self.group.run("auth", "create-user", name)
+        assert said.status == 0, said.error
+        password = said.out.rpartition(": ")[2].strip()
+        for broker in self.group.brokers:
+            host, port = broker.place.host, broker.place.port
+            until(partial(self._knows, broker, name, password), SECONDS_MAX, f"{host} has {name}")
+            with WireClient(port, host, tls=client_context(certificates().authority)) as nobody:
+                assert nobody.ask(RequestCode.GET_BROKER_HA_STATUS).code == 16
+            with (
+                contextlib.suppress(ConnectionError),
+                socket.create_connection((host, port + 1), SECONDS_MAX) as plain,
+            ):
+                plain.sendall(bytes(8))
+                assert plain.recv(1) == b""
+
+    def _knows(self, broker: Broker, name: str, password: str) -> bool:
+        """Whether a user without rights is told that, and not that it is nobody."""
+        tls = client_context(certificates().authority)
+        place = broker.place
+        login = Credentials(name, password)
+        with WireClient(place.port, place.host, login=login, tls=tls) as client:
+            remark = client.ask(RequestCode.GET_BROKER_HA_STATUS).remark
+        return "has no permission" in remark
 
 
 def _has(broker: Broker, end: int) -> bool:

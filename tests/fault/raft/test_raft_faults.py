@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 from aerobee.app.chaos.log_check import SentOutcome
-from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from tests.fault.raft.raft_group import RaftWorld
+from tests.fault.raft.raft_group import GuardedRaftWorld, RaftWorld
 from tests.fault.replication.group import NAME, TOPIC, Mode
 from tests.hostile.server import pull_fields
 from tests.score import show
@@ -74,12 +73,8 @@ def freeze_leader(world: RaftWorld) -> None:
             world.raft.leader(leader)
             world.progress()
             pull = pull_fields(TOPIC, "late", 0, queueId=0)
-            for opaque, (code, fields) in enumerate(
-                ((30, {**pull, "committed": "true"}), (11, pull))
-            ):
-                client.write(
-                    b"".join(encode(RemotingCommand(code, opaque=opaque, ext_fields=fields)))
-                )
+            client.tell(RequestCode.GET_MAX_OFFSET, {**pull, "committed": "true"})
+            client.tell(RequestCode.PULL_MESSAGE, pull)
             world.raft.ask(leader)
         finally:
             leader.thaw()
@@ -252,6 +247,26 @@ def test_nothing_acknowledged_is_lost_in_a_night_of_faults(tmp_path: Path, slave
             for cell in world.dice.sample(sorted(CELLS), len(CELLS)):
                 CELLS[cell](world)
                 world.judge()
+    finally:
+        show(world.summary())
+        world.close()
+
+
+GUARDED = ("kill_leader", "freeze_leader", "transfer", "change_members", "kill_all")
+
+
+@pytest.mark.night
+@pytest.mark.timeout(3_600)
+def test_nothing_acknowledged_is_lost_by_members_that_ask_for_users_and_speak_tls(
+    tmp_path: Path,
+) -> None:
+    world = GuardedRaftWorld(tmp_path, Mode(slaves=2, copies=2, spares=1), "guarded raft")
+    try:
+        world.until_nobody_else_gets_in()
+        for cell in GUARDED:
+            CELLS[cell](world)
+            world.judge()
+        world.until_nobody_else_gets_in()
     finally:
         show(world.summary())
         world.close()

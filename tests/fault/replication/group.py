@@ -21,7 +21,7 @@ from aerobee.protocol.bodies.small_tables import decode_text_table
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from tests.cli_kit import Said, aerobee_here
-from tests.fault.replication.network import Network
+from tests.fault.replication.network import Network, Place
 from tests.hostile.server import pull_fields
 from tests.interop.features.servers import ServerProcess
 from tests.interop.features.waiting import until
@@ -104,7 +104,7 @@ class Broker:
         settings = {
             **_SETTINGS,
             "bindAddress": host,
-            "insecure": "true",
+            **self._group.guards(),
             "brokerIP1": host,
             "listenPort": self.place.port,
             "storePathRootDir": self.store,
@@ -157,7 +157,7 @@ class Broker:
     # Questions.
 
     def client(self, seconds_max: float = _ANSWER_SECONDS_MAX) -> WireClient:
-        return WireClient(self.place.port, self.place.host, seconds_max)
+        return self._group.client(self.place, seconds_max)
 
     def status(self) -> ReplicaStatus:
         with self.client() as client:
@@ -216,10 +216,13 @@ class Group:
         home = folder / "nameserver"
         home.mkdir(parents=True)
         config = home / "namesrv.conf"
-        config.write_text(
-            f"bindAddress={network.clients}\ninsecure=true\nkvConfigPath={home}/kv.json\n"
-            f"configStorePath={home}/namesrv.properties\n"
-        )
+        settings = {
+            "bindAddress": network.clients,
+            **self.guards(),
+            "kvConfigPath": home / "kv.json",
+            "configStorePath": home / "namesrv.properties",
+        }
+        config.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         command = [*place, "--port", "0", "-c", str(config)]
         self._name_server = ServerProcess("nameserver", home, command, "ready: nameserver ")
         self.name_server = self._name_server.ready_line.rpartition(" ")[2]
@@ -240,6 +243,18 @@ class Group:
             self.close()
             raise
 
+    def guards(self) -> Mapping[str, object]:
+        """Settings of all servers that say who gets in."""
+        return {"insecure": "true"}
+
+    @property
+    def target(self) -> str:
+        """What commands are told of the name server."""
+        return self.name_server
+
+    def client(self, place: Place, seconds_max: float) -> WireClient:
+        return WireClient(place.port, place.host, seconds_max)
+
     def made_broker(self, number: int, store: Path) -> Broker:
         return Broker(number, self, store)
 
@@ -248,7 +263,7 @@ class Group:
         return [broker for broker in self.brokers if broker is not self.master]
 
     def run(self, *words: str) -> Said:
-        return aerobee_here(*words, "-n", self.name_server)
+        return aerobee_here(*words, "-n", self.target)
 
     def until_followed(self) -> None:
         """Until every running slave follows, and counts."""

@@ -52,7 +52,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pytest.param(
             server,
             client,
-            marks=_marks(catalogue, server, client, feature),
+            # The first test of a client builds it, which takes a busy machine long.
+            marks=[
+                pytest.mark.timeout(func_only=True),
+                *_marks(catalogue, server, client, feature),
+            ],
             id=f"{server}-{client}",
         )
         for server, client in itertools.product(SERVERS, catalogue.clients)

@@ -104,6 +104,38 @@ def _apache_homes(folder: Path) -> dict[str, str]:
     return {"ROCKETMQ_HOME": str(folder), "RMQ_PROXY_HOME": str(folder)}
 
 
+class ApacheProxy:
+    """Apache's proxy in cluster mode, in front of the brokers that a name server knows."""
+
+    def __init__(self, folder: Path, name_server: str, options: Sequence[str] = ()) -> None:
+        """`options` of its JVM."""
+        port = free_port()
+        self.address = f"127.0.0.1:{port}"
+        folder.mkdir(parents=True, exist_ok=True)
+        config = folder / "rmq-proxy.json"
+        told = {
+            "rocketMQClusterName": CLUSTER,
+            "namesrvAddr": name_server,
+            "grpcServerPort": port,
+            "remotingListenPort": free_port(),
+        }
+        config.write_text(json.dumps(told))
+        command = install_proxy().command(
+            "org.apache.rocketmq.proxy.ProxyStartup",
+            *("-pm", "CLUSTER", "-pc", str(config)),
+            options=(*_jvm_options(folder), *options),
+        )
+        self._process = ServerProcess("proxy", folder, command, "startup successfully")
+
+    def end(self) -> None:
+        self._process.end(signal.SIGKILL)
+
+
+def _jvm_options(folder: Path) -> Sequence[str]:
+    # It unpacks a library, which nobody removes after a kill.
+    return (*_APACHE_OPTIONS, f"-Duser.home={folder}", f"-Djava.io.tmpdir={folder}")
+
+
 class Server(ABC):
     """A running name server and broker; killed at the end."""
 
@@ -165,8 +197,7 @@ class ApacheServer(Server):
     ) -> None:
         self._jars = jars
         self._name_server_port = free_port()
-        self._proxy: ServerProcess | None = None
-        self._proxy_port = free_port()
+        self._proxy: ApacheProxy | None = None
         super().__init__(folder, settings)
 
     @property
@@ -175,12 +206,12 @@ class ApacheServer(Server):
 
     def grpc_address(self) -> str:
         if self._proxy is None:
-            self._proxy = self._start_proxy()
-        return f"127.0.0.1:{self._proxy_port}"
+            self._proxy = ApacheProxy(self._folder, self.name_server, self.options)
+        return self._proxy.address
 
     def __exit__(self, *error: object) -> None:
         if self._proxy is not None:
-            self._proxy.end(signal.SIGKILL)
+            self._proxy.end()
         super().__exit__(*error)
 
     @property
@@ -210,34 +241,15 @@ class ApacheServer(Server):
         until(self._is_registered, START_SECONDS_MAX, "Apache's name server knows its broker")
         return started
 
-    def _start_proxy(self) -> ServerProcess:
-        config = self._folder / "rmq-proxy.json"
-        told = {
-            "rocketMQClusterName": CLUSTER,
-            "namesrvAddr": self.name_server,
-            "grpcServerPort": self._proxy_port,
-            "remotingListenPort": free_port(),
-        }
-        config.write_text(json.dumps(told))
-        main = "org.apache.rocketmq.proxy.ProxyStartup"
-        command = install_proxy().command(
-            main, "-pm", "CLUSTER", "-pc", str(config), options=self._jvm_options()
-        )
-        return ServerProcess("proxy", self._folder, command, "startup successfully")
-
     def _is_registered(self) -> bool:
         """A broker says that it has started before its name server knows it."""
         with connect_sync(self.target) as client:
             return bool(client.admin.cluster().brokers)
 
     def _start(self, name: str, main: str, config: Path) -> ServerProcess:
-        command = self._jars.command(main, "-c", str(config), options=self._jvm_options())
+        options = (*_jvm_options(self._folder), *self.options)
+        command = self._jars.command(main, "-c", str(config), options=options)
         return ServerProcess(name, self._folder, command, "boot success")
-
-    def _jvm_options(self) -> Sequence[str]:
-        # It unpacks a library, which nobody removes after a kill.
-        home, rest = f"-Duser.home={self._folder}", f"-Djava.io.tmpdir={self._folder}"
-        return (*_APACHE_OPTIONS, home, rest, *self.options)
 
 
 class AerobeeServer(Server):

@@ -226,7 +226,7 @@ BROKERS: tuple[Pair | BothFail | Step, ...] = (
     BothFail(f"getBrokerEpoch {_IN}", "only for controllerMode"),
     *_controller("CONTROLLER_GET_METADATA_INFO"),
     Pair(f"getColdDataFlowCtrInfo {_AT}", is_fixed_order=True),
-    Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True),
+    Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True, is_moving=True),
 )
 
 OFFLINE: tuple[Pair | BothFail | Step, ...] = (
@@ -283,6 +283,6 @@ AT_APACHE: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"removeColdDataFlowCtrGroupConfig {_AT} -g Group{{side}}"),
     Pair(f"setCommitLogReadAheadMode {_AT} -m 0", is_fixed_order=True),
     Pair(f"switchTimerEngine {_AT} -e F"),
-    Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True),
+    Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True, is_moving=True),
 )
 """What works at RocketMQ's brokers only, and enough of the rest."""

@@ -24,7 +24,13 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(1200)]
 TOPIC = "Large"
 STORE_BYTES = 2 << 30
 SIZES = (100, 2_000, 1 << 20, 2 << 20)
-SETTINGS = {"mappedFileSizeCommitLog": 256 << 20, "maxMessageSize": 4 << 20}
+SETTINGS = {
+    "mappedFileSizeCommitLog": 256 << 20,
+    "maxMessageSize": 4 << 20,
+    # As fast as it could, a master sends a third of everything while this test looks away.
+    "haFlowControlEnable": "true",
+    "maxHaTransferByteInSecond": 64 << 20,
+}
 SECONDS_MAX = 300
 STEP_SECONDS = 0.1
 
@@ -85,7 +91,7 @@ def test_a_slave_catches_up_with_two_gigabytes_whatever_ends_on_the_way(
 
 def _copy(pair: Pair, offset: int) -> None:
     """Have the slave copy up to an offset, or a little more. The master stands still whenever
-    nobody looks: all the rest could be copied before a slave is ready or has answered."""
+    nobody looks: much could be copied before a slave is ready or has answered."""
 
     def step() -> bool:
         pair.master.thaw()

@@ -12,7 +12,7 @@ from tests.integration.test_migration_page import COMMANDS, GAP
 from tests.interop.apache import Jars
 from tests.interop.features.ground import Ground
 from tests.interop.features.program import Event, Program, ProgramError, bodies
-from tests.interop.features.waiting import until
+from tests.interop.features.waiting import TooLong, until
 from tests.interop.replication.brokers import AEROBEE, APACHE, MASTER, Broker, Pair
 from tests.interop.replication.conftest import StartProgram
 from tests.interop.replication.log_bytes import wait_until_equal
@@ -114,8 +114,11 @@ class Move:
         slave.start()
         wait = f"touch {asked}; until test -e {done}; do sleep 0.1; done"
         with Started(folder, *words, "--restart-command", wait) as handing:
-            until(lambda: asked.exists() or not handing.is_running, MOVE_SECONDS_MAX, "it asks")
-            assert asked.exists(), handing.end()
+            try:
+                until(lambda: asked.exists() or not handing.is_running, MOVE_SECONDS_MAX, "it asks")
+            except TooLong:
+                handing.process.terminate()
+            assert asked.exists(), f"it has not asked for a restart, and said: {handing.end()}"
             slave.stop()
             slave.starts_as(MASTER)
             slave.start()

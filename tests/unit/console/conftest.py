@@ -6,18 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 import aerobee
-from aerobee.console.settings import CLUSTER, ConsoleConfig
-from aerobee.model.access import User
-from aerobee.testing.thread_cluster import ThreadCluster
-from tests.console_kit import ConsoleClient, running_console, served_console
+from tests.console_kit import ConsoleClient, guarded_console, running_console
 
 MESSAGES = 6
-GUARDED = {
-    "authenticationEnabled": "true",
-    "authorizationEnabled": "true",
-    "initAuthenticationUser": '{"username":"root","password":"root-secret"}',
-    "innerClientAuthenticationCredentials": '{"accessKey":"inner","secretKey":"inner-secret"}',
-}
 
 
 @pytest.fixture(scope="package")
@@ -34,28 +25,8 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
     """Of a cluster with users; they log in to it, too: root, who is super, and carol, who is not.
     Here root has logged in."""
-    folder = tmp_path_factory.mktemp("guarded")
-    with ThreadCluster(settings=GUARDED) as cluster:
-        target = f"rmq://root:root-secret@{cluster.address}"
-        asyncio.run(_put_users(target))
-        config = ConsoleConfig(
-            port=0,
-            name_servers=target,
-            folder=str(folder),
-            is_login_required=True,
-            login_users=CLUSTER,
-            cluster_roles="dave:operator,*:viewer",
-            is_mcp_changing=True,
-        )
-        with served_console(config) as console:
-            assert console.log_in("root", "root-secret").status == 200
-            yield console
-
-
-async def _put_users(target: str) -> None:
-    async with aerobee.admin(target) as admin:
-        for name in ("carol", "dave"):
-            await admin.access.create_user(User(name, f"{name}-secret"))
+    with guarded_console(tmp_path_factory.mktemp("guarded")) as console:
+        yield console
 
 
 async def _fill(name_server: str) -> None:

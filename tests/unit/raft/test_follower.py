@@ -106,3 +106,22 @@ def test_a_log_that_ends_before_the_leaders_begins_is_begun_anew() -> None:
     assert follower.find_reset(Reset(5, 290, 3, 900, 4, GROUP)) is None
     assert follower.find_reset(Reset(5, 300, 3, 900, 4, GROUP)) == Epoch(900, 4, GROUP)
     assert follower.fetch(5, 0).is_rewind
+
+
+def test_news_of_a_commit_is_not_answered_until_the_lease_needs_it() -> None:
+    follower = Follower(1, log(), CONFIG)
+    follower.on_records(records(300, 300), 10)
+    follower.fetch(5, 10)
+    for stamp in (1001, 1099):
+        assert not follower.on_records(records(300, 300, commit=290)._replace(stamp=stamp), 20)
+        assert not follower.is_fetch_due
+    follower.on_records(records(300, 300)._replace(stamp=1100), 120)
+    assert follower.fetch(5, 120).echo == 1100
+
+
+def test_a_follower_without_room_answers_every_message() -> None:
+    follower = Follower(1, log(), CONFIG)
+    follower.on_records(records(300, 300), 10)
+    follower.fetch(5, 10)
+    follower.on_records(records(300, 340), 20, is_full=True)
+    assert follower.is_fetch_due

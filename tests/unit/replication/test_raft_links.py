@@ -84,11 +84,19 @@ def test_a_message_without_a_link_is_lost() -> None:
     assert end.effects() == []
 
 
+def test_who_has_not_said_who_it_is_learns_nothing_of_the_group() -> None:
+    end = End(1)
+    end.links.on_link_open(LinkId(9), Peer("h0", 7), False, 0)
+    end.links.on_link_bytes(LinkId(9), b"GET / HTTP/1.1", now(0))
+    assert not any(isinstance(one, LinkWrite) for one in end.effects())
+
+
 def test_a_node_of_another_group_is_not_spoken_with() -> None:
     dialer, stranger = End(0), End(1, "another")
     dialer.links.set_peers({1: "h1:1"})
     dialer.links.on_link_open(LinkId(1), Peer("h1", 1), True, 0)
     stranger.links.on_link_open(LinkId(9), Peer("h0", 7), False, 0)
+    carry(dialer, stranger, LinkId(1), LinkId(9))
     carry(stranger, dialer, LinkId(9), LinkId(1))
     assert any(isinstance(one, CloseLink) for one in dialer.effects())
     assert not dialer.links.is_linked(1)
@@ -174,6 +182,7 @@ def test_why_a_peer_is_not_reached_is_known_until_it_is() -> None:
     stranger = End(7)
     end.links.on_link_open(LinkId(1), Peer("h1", 1), True, 500)
     stranger.links.on_link_open(LinkId(9), Peer("h0", 7), False, 500)
+    carry(end, stranger, LinkId(1), LinkId(9))
     carry(stranger, end, LinkId(9), LinkId(1))
     assert end.links.problem(1) == "node 7 is no member of the group"
     dialer, _ = linked()

@@ -1,5 +1,13 @@
 from aerobee.ports.clock import Now
-from aerobee.raft.messages import Message, PreVote, PreVoteAnswer, Records, Vote, VoteAnswer
+from aerobee.raft.messages import (
+    Message,
+    PreVote,
+    PreVoteAnswer,
+    Records,
+    TimeoutNow,
+    Vote,
+    VoteAnswer,
+)
 from aerobee.raft.node import Role
 from aerobee.raft.saved_state import SavedState, first_state
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
@@ -37,10 +45,10 @@ def at(ms: int) -> Now:
     return Now(ms, ms)
 
 
-def elected() -> tuple[RaftSeat, Life]:
+def elected(kit: StoreKit | None = None) -> tuple[RaftSeat, Life]:
     """A follower's life that has won an election in term 1 and has not saved the epoch yet."""
     seat = RaftSeat(CONFIG, "g", Turns(0))
-    life = Life(seat, StoreKit(config=SMALL_SYNC), leads=False)
+    life = Life(seat, kit or StoreKit(config=SMALL_SYNC), leads=False)
     member = life.member
     member.begin(at(0))
     member.pump(at(LONG_MS))
@@ -93,8 +101,8 @@ def test_a_follower_that_is_elected_asks_for_a_life_as_leader_and_appends_there(
     assert leading.member.takes_records
 
 
-def leader() -> tuple[RaftSeat, Life]:
-    seat, life = elected()
+def leader(kit: StoreKit | None = None) -> tuple[RaftSeat, Life]:
+    seat, life = elected(kit)
     life.member.step(1, VoteAnswer(1, True), b"", at(LONG_MS))
     for _ in range(2):
         life.member.state_saved()
@@ -129,3 +137,71 @@ def test_a_command_is_refused_while_an_election_is_under_way() -> None:
     _, leading = leader()
     refusal = leading.member.order(lambda node: node.transfer(7, LONG_MS), at(LONG_MS))
     assert refusal == "node 7 is no other voter"
+
+
+def nearly_full() -> StoreKit:
+    """A store whose log file has no room for another record."""
+    kit = StoreKit(config=SMALL_SYNC)
+    while SMALL_SYNC.log_file_bytes - kit.store.end_offset > 180:
+        kit.append(draft())
+    kit.settle()
+    return kit.reopen()
+
+
+def lose_room(kit: StoreKit) -> None:
+    kit.disk.capacity_bytes = kit.disk.used_bytes()
+
+
+def find_room(kit: StoreKit) -> None:
+    kit.disk.capacity_bytes = 1 << 40
+    for _ in range(3):
+        kit.clock.advance(2_000)
+        kit.settle()
+
+
+def test_a_member_without_room_to_begin_a_term_stands_for_none_until_there_is_room() -> None:
+    kit = nearly_full()
+    lose_room(kit)
+    life = Life(RaftSeat(CONFIG, "g", Turns(0)), kit, leads=False)
+    life.member.begin(at(0))
+    life.member.pump(at(LONG_MS))
+    assert life.take_sent() == []
+    find_room(kit)
+    life.member.pump(at(2 * LONG_MS))
+    assert {type(message) for _, message in life.take_sent()} == {PreVote}
+
+
+def test_nor_does_it_stand_at_the_wish_of_its_leader() -> None:
+    kit = nearly_full()
+    life = Life(RaftSeat(CONFIG, "g", Turns(0)), kit, leads=False)
+    life.member.begin(at(0))
+    end = kit.store.end_offset
+    heartbeat = Records(1, end, end, 0, 0, None, 0, 0)
+    life.member.step(1, heartbeat, b"", at(1))
+    life.member.state_saved()
+    life.member.pump(at(1))
+    assert life.member.node.leader == 1
+    lose_room(kit)
+    life.member.step(1, TimeoutNow(1), b"", at(2))
+    assert (life.member.node.term, life.member.node.role) == (1, Role.FOLLOWER)
+
+
+def test_a_member_that_cannot_begin_its_term_gives_it_up_and_follows() -> None:
+    kit = nearly_full()
+    seat, life = elected(kit)
+    life.member.step(1, VoteAnswer(1, True), b"", at(LONG_MS))
+    for _ in range(2):
+        life.member.state_saved()
+        life.member.pump(at(LONG_MS))
+    assert seat.node.role is Role.LEADER
+    leading = Life(seat, kit.reopen(), leads=True)
+    lose_room(kit)
+    leading.member.begin(at(LONG_MS))
+    assert not leading.member.takes_records
+    assert len(leading.saves[-1].epochs) == 1
+    leading.member.state_saved()
+    leading.member.pump(at(LONG_MS))
+    wanted = leading.member.next_life
+    assert wanted is not None
+    assert not wanted.leads
+    assert not any(isinstance(message, Records) for _, message in leading.take_sent())

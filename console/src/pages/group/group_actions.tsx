@@ -136,6 +136,8 @@ export function resetGroup(group: Group, onDone: () => void): Action {
   };
 }
 
+const PREVIEWED = 16;
+
 interface ResetQueue {
   broker: string;
   queue: number;
@@ -158,7 +160,7 @@ function ResetPreview({ answer }: { answer: Answer }) {
         </tr>
       </thead>
       <tbody>
-        {queues.slice(0, 16).map((queue) => (
+        {queues.slice(0, PREVIEWED).map((queue) => (
           <tr key={`${queue.broker}/${queue.queue}`}>
             <td>
               {queue.broker} {queue.queue}
@@ -170,6 +172,11 @@ function ResetPreview({ answer }: { answer: Answer }) {
             <td>{count(queue.skipped)}</td>
           </tr>
         ))}
+        {queues.length > PREVIEWED && (
+          <tr>
+            <td colSpan={4}>{t("and {count} more", { count: queues.length - PREVIEWED })}</td>
+          </tr>
+        )}
       </tbody>
     </table>
   );

@@ -8,8 +8,8 @@ import { momentText } from "../../parts/fields";
 import { type Phrase, t } from "../../words";
 
 const WAYS: { value: string; label: Phrase; fields: string[] }[] = [
-  { value: "search", label: "Search", fields: ["from", "to", "text", "tag", "sql"] },
-  { value: "tail", label: "Live tail", fields: ["text", "tag", "sql"] },
+  { value: "search", label: "Search", fields: ["from", "to", "text", "regex", "tag", "sql"] },
+  { value: "tail", label: "Live tail", fields: ["text", "regex", "tag", "sql"] },
   { value: "key", label: "By key", fields: ["key"] },
   { value: "id", label: "By id", fields: ["id"] },
   { value: "offset", label: "By offset", fields: ["broker", "queue", "offset"] },
@@ -22,6 +22,7 @@ const FIELDS: Record<
   from: { label: "From", type: "datetime-local" },
   to: { label: "Until", type: "datetime-local" },
   text: { label: "Text", type: "text" },
+  regex: { label: "Regular expression", type: "text" },
   tag: { label: "Tag", type: "text", hint: "a || b" },
   sql: { label: "SQL filter", type: "text", hint: "price > 10 AND region = 'eu'" },
   key: { label: "Key", type: "text" },

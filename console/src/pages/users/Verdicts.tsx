@@ -31,6 +31,7 @@ export function Verdicts() {
             <FieldInput
               key={field.name}
               field={field}
+              prefix="asked"
               value={values[field.name] ?? ""}
               onChange={(text) => setValues((old) => ({ ...old, [field.name]: text }))}
             />
@@ -42,16 +43,18 @@ export function Verdicts() {
       </form>
       {error && <Failure error={error} />}
       {value && (
-        <ul class="findings" role="status">
-          {value.rows.map((row) => (
-            <li key={row.broker}>
-              <Pill tone={row.can ? "good" : "bad"}>{row.can ? t("yes") : t("no")}</Pill>
-              <p>
-                {row.broker}: {row.reason}
-              </p>
-            </li>
-          ))}
-        </ul>
+        <div role="status">
+          <ul class="findings">
+            {value.rows.map((row) => (
+              <li key={row.broker}>
+                <Pill tone={row.can ? "good" : "bad"}>{row.can ? t("yes") : t("no")}</Pill>
+                <p>
+                  {row.broker}: {row.reason}
+                </p>
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
     </Section>
   );

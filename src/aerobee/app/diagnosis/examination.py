@@ -7,6 +7,7 @@ Imports more than 15 modules because it puts the others together.
 
 import asyncio
 import os
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -79,8 +80,20 @@ def _settings(subject: Subject) -> tuple[list[Finding], str]:
         read.storage.flush_mode.name,
         read.is_exposed,
         read.warnings,
+        shows_passwords=_shows_passwords(subject.config, read),
     )
     return [*settings_findings(facts), *_certificates(read.tls)], read.paths.root
+
+
+def _shows_passwords(path: str, read: broker_settings.BrokerSettings) -> bool:
+    """Whether others of the machine may read passwords in a file of settings."""
+    users = (read.access.init_user, read.access.inner)
+    secrets = [one.secret_key for one in users if one is not None]
+    secrets += [read.tls.key_password, read.tls.outgoing_key_password]
+    with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
+        is_open = os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        text = file.read()
+    return bool(is_open) and any(secret and secret in text for secret in secrets)
 
 
 def _certificates(config: TlsConfig) -> list[Finding]:

@@ -26,6 +26,8 @@ class SettingsFacts:
     """Whether it is open to other machines, and nobody is asked who it is."""
     warnings: Sequence[str] = ()
     """Settings that do not fit together: `…: write …`."""
+    shows_passwords: bool = False
+    """Whether others of the machine may read passwords in it."""
 
 
 def settings_findings(facts: SettingsFacts) -> list[Finding]:
@@ -70,17 +72,7 @@ def settings_findings(facts: SettingsFacts) -> list[Finding]:
                 "a machine with several addresses, or a container, may register the wrong one",
             )
         )
-    if facts.is_exposed:
-        found.append(
-            Finding(
-                BAD,
-                AREA,
-                "insecure",
-                f"true, and bindAddress is {facts.host}: everybody who reaches it may do anything",
-                "set authenticationEnabled=true, and leave insecure out",
-                "whoever reaches the port can read and delete every message",
-            )
-        )
+    found += _open_doors(facts)
     for warning in facts.warnings:
         seen, _, change = warning.partition(": write ")
         found.append(
@@ -95,4 +87,32 @@ def settings_findings(facts: SettingsFacts) -> list[Finding]:
         )
     if facts.flush:
         found.append(Finding(OK, AREA, "flushDiskType", facts.flush))
+    return found
+
+
+def _open_doors(facts: SettingsFacts) -> list[Finding]:
+    """Return findings about who gets in, or learns how to."""
+    found = []
+    if facts.is_exposed:
+        found.append(
+            Finding(
+                BAD,
+                AREA,
+                "insecure",
+                f"true, and bindAddress is {facts.host}: everybody who reaches it may do anything",
+                "set authenticationEnabled=true, and leave insecure out",
+                "whoever reaches the port can read and delete every message",
+            )
+        )
+    if facts.shows_passwords:
+        found.append(
+            Finding(
+                BAD,
+                AREA,
+                facts.path,
+                "has passwords, and others of this machine may read it",
+                f"chmod 600 {facts.path}",
+                "whoever knows the brokers' own user may do everything, on all of them",
+            )
+        )
     return found

@@ -19,6 +19,7 @@ from aerobee.client.core.identity import client_id
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, outward_address, port_of
 from aerobee.ports.service import Peer
+from aerobee.service.gateway.callers import GuardConfig
 from aerobee.service.gateway.gateway import Gateway
 from aerobee.service.gateway.gateway_assembly import GatewayIdentity
 from aerobee.system.clock import SystemClock
@@ -88,6 +89,5 @@ class ProxyPart:
             settings.service,
             settings.links.nameservers,
             SystemClock().now(),
-            settings.access,
-            safety.audit_sink,
+            GuardConfig(settings.access, settings.limits, safety.audit_sink),
         )

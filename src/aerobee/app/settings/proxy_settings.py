@@ -37,7 +37,8 @@ from aerobee.net.tls_config import TlsConfig, TlsMode
 from aerobee.protocol.text.json_text import parse
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
 from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
-from aerobee.service.gateway.config import SETTINGS, GatewayConfig
+from aerobee.service.access.request_limits import NO_LIMITS, LimitConfig
+from aerobee.service.gateway.config import LIMIT_SETTINGS, SETTINGS, GatewayConfig
 
 PREFIX = "AEROBEE_PROXY_"
 GRPC_PORT = 8081
@@ -77,6 +78,7 @@ ALL_SETTINGS = (
     *CLASS_SETTINGS,
     *TLS_SETTINGS,
     *SETTINGS,
+    *LIMIT_SETTINGS,
 )
 # Threads, caches and Java's network library; the remoting port; limits that are the same here.
 IGNORED = frozenset(
@@ -129,6 +131,7 @@ class ProxySettings:
     links: ProxyLinks
     monitor: MonitorConfig
     service: GatewayConfig
+    limits: LimitConfig
     access: AccessConfig
     tls: TlsConfig
     audit: AuditConfig
@@ -165,6 +168,7 @@ def read_settings(
     tls = reading.build(TlsConfig(), TLS_SETTINGS)
     audit = reading.build(AuditConfig(), AUDIT_SETTINGS)
     service = reading.build(GatewayConfig(), SETTINGS)
+    limits = reading.build(NO_LIMITS, LIMIT_SETTINGS)
     encrypts = tls.mode is TlsMode.ENFORCING
     reading.refuse(
         [
@@ -175,7 +179,7 @@ def read_settings(
     )
     reading.finish()
     told = (reading.ignored(), reading.effective())
-    return ProxySettings(listen, links, monitor, service, access, tls, audit, *told)
+    return ProxySettings(listen, links, monitor, service, limits, access, tls, audit, *told)
 
 
 def _link_mistakes(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
     from aerobee.client.admin.promotion import Demotion, Promotion
     from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
+    from aerobee.protocol.headers.replication import ChangedRoleHeader
 
 EXAMPLES = """\
   aerobee broker replicas                         masters and slaves, and how far each is
@@ -152,10 +153,15 @@ def promote(parsed: argparse.Namespace) -> int:
         return FAILED
     is_forced = parsed.beside_master or parsed.force_shorter is not None
     address = plan.slave.address
-    changed = asked(
-        parsed,
-        lambda admin: admin.replicas.change_role(address, plan.role, 0, is_forced=is_forced),
-    )
+
+    async def change(admin: "Admin") -> "ChangedRoleHeader":
+        old = group.master.address if group.master is not None else None
+        term = await admin.name_servers.newest_term(group.cluster, group.name, old)
+        return await admin.replicas.change_role(
+            address, plan.role, 0, above_term=term, is_forced=is_forced
+        )
+
+    changed = asked(parsed, change)
     say(
         parsed,
         f"{address} is the master of {group.name} now ({changed.role}), its log ends at "

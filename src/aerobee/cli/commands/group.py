@@ -207,7 +207,8 @@ def create(parsed: argparse.Namespace) -> int:
 def update(parsed: argparse.Namespace) -> int:
     from aerobee.model.group import GroupConfig
 
-    if _changed(GroupConfig("any"), parsed) == GroupConfig("any") and parsed.enable is None:
+    said = (parsed.enable, parsed.broadcast)
+    if _changed(GroupConfig("any"), parsed) == GroupConfig("any") and said == (None, None):
         raise WrongUse("nothing is to be changed", hint="say --retries, --order, --disable …")
 
     async def act(admin: "Admin") -> None:
@@ -245,6 +246,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         help="whether anybody of it may consume (yes)",
     )
     parser.add_argument(
+        "--broadcast",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="whether its members may each consume everything (yes)",
+    )
+    parser.add_argument(
         "--priority-factor",
         type=whole_from(0),
         metavar="PERCENT",
@@ -259,6 +266,7 @@ def _changed(config: "GroupConfig", parsed: argparse.Namespace) -> "GroupConfig"
         "is_orderly": parsed.order,
         "consume_timeout_minutes": parsed.timeout,
         "is_enabled": parsed.enable,
+        "may_broadcast": parsed.broadcast,
     }
     # Attributes are changes: those that are there stay.
     factor = parsed.priority_factor

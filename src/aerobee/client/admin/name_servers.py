@@ -7,8 +7,15 @@ from collections.abc import Mapping
 
 from aerobee.client.admin.brokers import settings_in
 from aerobee.client.admin.fan_out import FanOut
-from aerobee.errors import AerobeeError
+from aerobee.errors import AerobeeError, PartlyDone
+from aerobee.model.route import MASTER_ID
+from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.small_tables import decode_text_table
+from aerobee.protocol.bodies.topic_config import decode_data_version, encode_data_version
+from aerobee.protocol.headers.registration import BrokerPlaceHeader
+from aerobee.protocol.headers.replication import KnownTermHeader, MemberGroupHeader
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.java_properties import write_properties
@@ -33,6 +40,33 @@ class NameServerAdmin:
             else:
                 found[address] = None
         return found
+
+    async def newest_term(self, cluster: str, name: str, master: str | None) -> int:
+        """The newest term of a master of this broker name that any name server tells of; 0: none
+        does. RocketMQ's tell that of a registered master, whose address is `master`.
+        """
+        group = write_header(MemberGroupHeader(cluster, name))
+        answers = await self._told(RequestCode.GET_BROKER_MEMBER_GROUP, group)
+        told = [read_header(KnownTermHeader, one.ext_fields).term for one in answers]
+        terms = [one for one in told if one is not None]
+        if master is not None and len(terms) < len(told):
+            place = write_header(BrokerPlaceHeader(name, master, cluster, MASTER_ID))
+            body = encode_data_version(DataVersion())
+            answers = await self._told(RequestCode.QUERY_DATA_VERSION, place, body)
+            versions = [decode_data_version(bytes(one.body)) for one in answers if one.body]
+            terms += [one.state_version for one in versions]
+        return max(terms, default=0)
+
+    async def _told(
+        self, code: RequestCode, fields: Mapping[str, str], body: bytes = b""
+    ) -> list[RemotingCommand]:
+        """The answers of those that answer."""
+        try:
+            return list((await self._fan_out.name_servers(code, fields, body)).values())
+        except PartlyDone as partly:
+            return [one for one in partly.done.values() if isinstance(one, RemotingCommand)]
+        except AerobeeError:
+            return []
 
     async def config(self) -> dict[str, dict[str, str]]:
         """Settings under RocketMQ's names, by address."""

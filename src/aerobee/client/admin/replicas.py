@@ -142,14 +142,21 @@ class ReplicaAdmin:
         *,
         master_address: str = "",
         master_ha_address: str = "",
+        above_term: int = 0,
         is_forced: bool = False,
     ) -> ChangedRoleHeader:
         """Give a broker another role: a master has id 0, a slave another. A slave follows the
-        master that name servers tell, or, for good, the one at `master_ha_address`. Only Aerobee's
-        brokers know the request.
+        master that name servers tell, or, for good, the one at `master_ha_address`. A master begins
+        a term above `above_term` (`NameServerAdmin.newest_term`). Only Aerobee's brokers know the
+        request.
         """
         header = ChangeRoleHeader(
-            role, broker_id, master_address or None, master_ha_address or None, is_forced
+            role,
+            broker_id,
+            master_address or None,
+            master_ha_address or None,
+            is_forced,
+            above_term,
         )
         answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
         return read_header(ChangedRoleHeader, answer.ext_fields)

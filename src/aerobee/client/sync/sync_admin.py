@@ -192,6 +192,7 @@ class SyncReplicaAdmin(Facade[ReplicaAdmin]):
 class SyncNameServerAdmin(Facade[NameServerAdmin]):
     addresses = act(NameServerAdmin.addresses)
     answering = verb(NameServerAdmin.answering)
+    newest_term = verb(NameServerAdmin.newest_term)
     config = verb(NameServerAdmin.config)
     set_config = verb(NameServerAdmin.set_config)
     value = verb(NameServerAdmin.value)

@@ -53,7 +53,7 @@ class AccessPages:
                     Parameter("kind", BODY, "of user", default=NORMAL, choices=KINDS),
                 ),
                 of="name",
-                command="aerobee auth create-user {name} --password-file -",
+                command="aerobee auth create-user {name} [--super?{kind=Super}] --password-file -",
             ),
             Action(
                 "changeUser",
@@ -69,6 +69,9 @@ class AccessPages:
                     Parameter("enabled", BODY, "whether it is let in", ValueKind.TRUTH),
                 ),
                 of="name",
+                command="aerobee auth update-user {name} [--super?{kind=Super}]"
+                " [--normal?{kind=Normal}] [--enable?{enabled}] [--disable?!{enabled}]"
+                " [--password-file -?{password}]",
             ),
             Action(
                 "deleteUser",

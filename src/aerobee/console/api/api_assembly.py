@@ -23,7 +23,7 @@ from aerobee.console.http.action import Action
 def page_actions(have: Equipment) -> tuple[Action, ...]:
     """Return the actions of all pages."""
     admin, catalogue, sampler, wall_ms = have.admin, have.catalogue, have.sampler, have.wall_ms
-    rows = BrokerRows(admin, catalogue, sampler)
+    rows = BrokerRows(catalogue, sampler)
     pages = (
         OverviewPages(admin, catalogue, sampler, rows, wall_ms),
         LivePages(have.history, have.prometheus, have.feed, sampler, wall_ms),

@@ -1,17 +1,14 @@
 """Rows of brokers: every member of every broker name, with its figures and its standing.
 
-Rates are those of the sampler; the standing of slaves is asked for when a page wants it.
+Rates and the standing of slaves are the sampler's; of one broker its page asks for the latter.
 """
 
-import asyncio
-import time
 from collections.abc import Mapping
 from typing import Any
 
-from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.replica_group import ReplicaGroup
 from aerobee.console.api.listing import Row
-from aerobee.console.watch.catalogue import Catalogue, Kept
+from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.figures import (
     AEROBEE,
     APACHE,
@@ -22,45 +19,30 @@ from aerobee.console.watch.figures import (
     waiting_by_level,
 )
 from aerobee.console.watch.sampler import BrokerState, Sampler
-from aerobee.errors import AerobeeError
 from aerobee.model.replica_status import UNKNOWN
 from aerobee.model.route import MASTER_ID, BrokerData
 
 WARN, CLEAN, STOP = (0.75, 0.85, 0.90)
 """RocketMQ's limits of a disk: old files go early, go at once, and no message is taken."""
-NO_LATENCY = "this broker does not report the latency of puts: RocketMQ's do since 5.0"
+NO_HALF = "RocketMQ's brokers report p99 and p99.9 of puts, and no p50"
+NO_LATENCY = "this broker does not report the latency of puts: RocketMQ's newer ones do"
 
 
 class BrokerRows:
-    def __init__(self, admin: Admin, catalogue: Catalogue, sampler: Sampler) -> None:
-        self._admin = admin
+    def __init__(self, catalogue: Catalogue, sampler: Sampler) -> None:
         self._catalogue = catalogue
         self._sampler = sampler
-        self._replicas = Kept(self._ask, time.monotonic)
 
     async def all(self) -> list[Row]:
         """Return the rows of all brokers, masters before their slaves."""
-        replicas = await self._replicas.answer()
+        replicas = self._sampler.replicas
         brokers = (await self._catalogue.cluster()).brokers
         return [row for broker in brokers for row in self._rows(broker, replicas.get(broker.name))]
 
     async def of(self, broker: BrokerData) -> tuple[ReplicaGroup | None, list[Row]]:
         """Return the members of one broker name as they are now, if it has slaves, and its rows."""
-        replicas = await self._standings(broker)
+        replicas = await self._sampler.replicas_of(broker)
         return replicas, self._rows(broker, replicas)
-
-    async def _ask(self) -> dict[str, ReplicaGroup | None]:
-        brokers = (await self._catalogue.cluster()).brokers
-        told = await asyncio.gather(*map(self._standings, brokers))
-        return {broker.name: group for broker, group in zip(brokers, told, strict=True)}
-
-    async def _standings(self, broker: BrokerData) -> ReplicaGroup | None:
-        if len(broker.addresses) < 2:
-            return None
-        try:
-            return await self._admin.replicas.group(broker.name)
-        except AerobeeError:
-            return None
 
     def _rows(self, broker: BrokerData, replicas: ReplicaGroup | None) -> list[Row]:
         return [
@@ -99,6 +81,8 @@ def unknown_of(rows: list[Row]) -> dict[str, str]:
     unknown = {}
     if any(row["put_ms"] is None for row in masters):
         unknown["brokers.put_ms"] = NO_LATENCY
+    elif any("p50" not in row["put_ms"] for row in masters):
+        unknown["brokers.put_ms.p50"] = NO_HALF
     if any(row["transactions"] is None for row in masters):
         unknown["brokers.transactions"] = "only Aerobee's brokers tell how many are open"
     return unknown
@@ -106,7 +90,7 @@ def unknown_of(rows: list[Row]) -> dict[str, str]:
 
 def _figures(state: BrokerState | None) -> Row:
     names = ("version", "product", "started", "in", "out", "in_bytes", "put_ms", "disk")
-    sizes = ("log_bytes", "oldest", "dispatch_behind", "flush_behind", "delayed")
+    sizes = ("end_offset", "log_bytes", "oldest", "dispatch_behind", "flush_behind", "delayed")
     empty: Row = dict.fromkeys((*names, *sizes))
     if state is None or state.info is None:
         return empty
@@ -129,6 +113,7 @@ def _figures(state: BrokerState | None) -> Row:
         "in_bytes": rates.bytes if rates is not None else None,
         "put_ms": put_latency(info),
         "disk": disk,
+        "end_offset": info.log_end,
         "log_bytes": info.log_end - info.log_start,
         "oldest": info.earliest_ms if info.earliest_ms > 0 else None,
         "dispatch_behind": int(info.figures.get("dispatchBehindBytes", "0") or 0),
@@ -146,6 +131,7 @@ def _standing(replicas: ReplicaGroup, number: int) -> Row:
     if member is None:
         return {}
     told: Row = {"role": member.role or None, "problem": member.problem or None}
+    told["end_offset"] = None if member.end_offset == UNKNOWN else member.end_offset
     if number != MASTER_ID:
         standing = replicas.standing(member)
         told["replica"] = {

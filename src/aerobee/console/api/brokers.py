@@ -60,6 +60,7 @@ class BrokerPages:
                 (_NAME, _WANTED),
                 confirm="name",
                 has_dry_run=True,
+                command="aerobee broker config set {settings+} --on {name}",
                 python="await admin.brokers.set_config({settings!r}, on={name!r})",
             ),
             Action(
@@ -80,7 +81,7 @@ class BrokerPages:
                     ),
                 ),
                 confirm="name",
-                command="aerobee broker transfer {name}",
+                command="aerobee broker transfer {name} [--to {to}]",
             ),
             Action(
                 "allowWrites",
@@ -100,7 +101,8 @@ class BrokerPages:
                     ),
                 ),
                 confirm="name",
-                python="await admin.brokers.forbid_writes({name!r})",
+                command="aerobee broker [undrain?{allowed}][drain?!{allowed}] {name}",
+                python="await admin.brokers.[allow?{allowed}][forbid?!{allowed}]_writes({name!r})",
             ),
         )
 

@@ -1,4 +1,5 @@
-"""Clients: every producer and consumer that is connected, with its language and its version.
+"""Clients: every producer and consumer that is connected, with its language and its version, and
+what one of them holds.
 
 Consumers are asked for group by group, because no request lists all of them: of at most GROUPS_MAX
 groups, those with members first. The list is kept as long as its cost demands (`Kept`).
@@ -10,11 +11,13 @@ from collections.abc import Callable
 
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.connections import Consumers
-from aerobee.console.api.group_rows import connection_row
+from aerobee.console.api.group_rows import connection_row, running_row
 from aerobee.console.api.listing import LIST, Row, page_of
 from aerobee.console.http.action import GET, Action, Ask, Record
+from aerobee.console.http.parameters import QUERY, Parameter, ValueKind
+from aerobee.console.http.problem import not_found
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.broker_tables import in_time, or_none
 from aerobee.console.watch.catalogue import Catalogue, GroupEntry, Kept
 from aerobee.console.watch.sampler import Sampler
 from aerobee.protocol.bodies.connections import Connection
@@ -49,12 +52,50 @@ class ClientPages:
                 command="aerobee group members GROUP",
                 python="await admin.connections.producers_of_all()",
             ),
+            Action(
+                "showClient",
+                GET,
+                "/api/client",
+                Role.VIEWER,
+                "A client: its groups, and the queues that it holds for each",
+                self.show,
+                (
+                    # Not in the path: an id is any text, and may have slashes.
+                    Parameter("id", QUERY, "of the client", is_required=True),
+                    Parameter("stacks", QUERY, "with what it does now", ValueKind.TRUTH, False),
+                ),
+            ),
         )
 
     async def listed(self, ask: Ask) -> Record:
         self._sampler.look()
         rows, unknown = await self._kept.answer()
         return page_of(ask, rows, at=self._wall_ms(), name="client_id", unknown=unknown)
+
+    async def show(self, ask: Ask) -> Record:
+        self._sampler.look()
+        wanted = ask.text("id")
+        rows, _ = await self._kept.answer()
+        found = next((row for row in rows if row["client_id"] == wanted), None)
+        if found is None:
+            raise not_found(f"there is no client {wanted!r}", hint="the list is a few seconds old")
+        groups = found["consumes"]
+        told = await asyncio.gather(
+            *(self._member(group, wanted, has_stacks=ask.truth("stacks")) for group in groups)
+        )
+        silent = [group for group, row in zip(groups, told, strict=True) if row is None]
+        why = f"it does not say what it holds for {', '.join(silent)}"
+        return {
+            "at": self._wall_ms(),
+            **found,
+            "members": [row for row in told if row is not None],
+            "unknown": {"members": why} if silent else {},
+        }
+
+    async def _member(self, group: str, client_id: str, *, has_stacks: bool) -> Row | None:
+        ask = self._admin.connections.running_info(group, client_id, has_stacks=has_stacks)
+        info = await in_time(ask)
+        return {"group": group, **running_row(client_id, info)} if info is not None else None
 
     async def _ask(self) -> tuple[list[Row], dict[str, str]]:
         unknown: dict[str, str] = {}

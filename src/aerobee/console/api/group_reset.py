@@ -55,7 +55,7 @@ class GroupResetPages:
                 ),
                 confirm="group",
                 has_dry_run=True,
-                command="aerobee group reset {group} {topic} --to {to}",
+                command="aerobee group reset {group} {topic} --to {to@}",
                 python="await admin.offsets.reset({group!r}, {topic!r}, {to!r})",
             ),
         )

@@ -112,12 +112,20 @@ def mismatch_rows(mismatches: Mapping[str, Mapping[str, Iterable[str]]]) -> list
     ]
 
 
+def counts_times(info: RunningInfo) -> bool:
+    """Whether a member counts what it consumes: Aerobee's own do not, and report zeros."""
+    return info.properties.get("PROP_CLIENT_VERSION") != "AEROBEE"
+
+
 def _member_figures(info: RunningInfo | None) -> Row:
     if info is None:
         return {"queues": None, "consume_ms": None, "ok": None, "failed": None}
+    queues = {"queues": sum(not held.is_dropped for held in info.queues.values())}
+    if not counts_times(info):
+        return {**queues, "consume_ms": None, "ok": None, "failed": None}
     rates = list(info.rates.values())
     return {
-        "queues": sum(not held.is_dropped for held in info.queues.values()),
+        **queues,
         "consume_ms": max((one.consume_ms for one in rates), default=None),
         "ok": sum(one.consumed_a_second for one in rates),
         "failed": sum(one.failed_a_second for one in rates),

@@ -12,6 +12,7 @@ from aerobee.client.admin.connections import Consumers
 from aerobee.client.admin.groups import GroupProgress
 from aerobee.console.api.group_rows import (
     config_row,
+    counts_times,
     member_rows,
     mismatch_rows,
     queue_rows,
@@ -23,7 +24,7 @@ from aerobee.console.http.action import DELETE, GET, PATCH, POST, Action, Ask, R
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind, in_path
 from aerobee.console.http.problem import Problem, not_found
 from aerobee.console.session.visitor import Role
-from aerobee.console.watch.broker_tables import or_none
+from aerobee.console.watch.broker_tables import in_time, or_none
 from aerobee.console.watch.catalogue import Catalogue, GroupEntry
 from aerobee.console.watch.sampler import Sampler
 from aerobee.model.group import RETRIES_MAX, GroupConfig
@@ -31,11 +32,13 @@ from aerobee.model.names import check_group, dead_letter_topic
 from aerobee.protocol.bodies.running_info import CONSUME_MODE, RunningInfo
 
 MEMBERS_ASKED_MAX = 50
-MEMBER_SECONDS = 1.0
-"""That a member may take: a page does not wait for one that hangs."""
 """Members of a group that are asked what they do."""
 _GROUP = in_path("group", "the name of a consumer group")
 _ON = Parameter("on", BODY, "only this broker or cluster")
+_FLAGS = (
+    "[--retries {retry_max}] [--enable?{enabled}] [--no-enable?!{enabled}]"
+    " [--broadcast?{broadcast}] [--no-broadcast?!{broadcast}] [--on {on}]"
+)
 
 
 class GroupPages:
@@ -123,8 +126,7 @@ class GroupPages:
                 self.create,
                 (Parameter("name", BODY, "of the new group", is_required=True), *settings),
                 of="name",
-                command="aerobee group create {name} [--on {on}]",
-                python="await admin.groups.put(GroupConfig({name!r}))",
+                command=f"aerobee group create {{name}} {_FLAGS}",
             ),
             Action(
                 "changeGroup",
@@ -135,7 +137,7 @@ class GroupPages:
                 self.change,
                 (_GROUP, *settings),
                 of="group",
-                command="aerobee group update {group}",
+                command=f"aerobee group update {{group}} {_FLAGS}",
             ),
             Action(
                 "deleteGroup",
@@ -152,8 +154,8 @@ class GroupPages:
                 ),
                 confirm="group",
                 has_dry_run=True,
-                command="aerobee group delete {group}",
-                python="await admin.groups.delete({group!r})",
+                command="aerobee group delete {group} [--keep-offsets?{keep_offsets}]",
+                python="await admin.groups.delete({group!r}[, keep_offsets=True?{keep_offsets}])",
             ),
         )
 
@@ -179,6 +181,8 @@ class GroupPages:
         if silent:
             told = ", ".join(silent[:3])
             unknown["queues.owner"] = f"{len(silent)} members do not say what they hold: {told}"
+        if any(info is not None and not counts_times(info) for info in running.values()):
+            unknown["members.consume_ms"] = "Aerobee's clients do not count their consume times"
         dead = self._sampler.topics.get(dead_letter_topic(entry.name))
         row = self._row(entry)
         return {
@@ -270,12 +274,7 @@ class GroupPages:
         """Return what members say of themselves, of those that do so in a moment."""
 
         async def ask(client: str) -> RunningInfo | None:
-            try:
-                async with asyncio.timeout(MEMBER_SECONDS):
-                    asking = self._admin.connections.running_info(group, client, on=on)
-                    return (await or_none(asking))[0]
-            except TimeoutError:
-                return None
+            return await in_time(self._admin.connections.running_info(group, client, on=on))
 
         clients = [one.client_id for one in there.clients][:MEMBERS_ASKED_MAX]
         told = await asyncio.gather(*map(ask, clients))

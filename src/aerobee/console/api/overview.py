@@ -6,6 +6,7 @@ Also the list of brokers, and the search over the names of everything.
 import asyncio
 import heapq
 from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.broker_rows import WARN, BrokerRows, unknown_of
@@ -88,7 +89,7 @@ class OverviewPages:
         name_servers = [{"address": at, "problem": why} for at, why in answering.items()]
         masters = [row for row in brokers if row["is_master"]]
         normal = sum(one.kind == NORMAL for one in topics.values())
-        lag = sum(one.lag for one in self._sampler.groups.values())
+        lag = sum(one.lag for _, one in self._sampler.own_groups())
         dead = self._dead_letters()
         return {
             "at": self._wall_ms(),
@@ -117,7 +118,7 @@ class OverviewPages:
             "top_groups": [
                 {"name": name, "lag": one.lag}
                 for name, one in heapq.nlargest(
-                    TOP, self._sampler.groups.items(), key=lambda item: item[1].lag
+                    TOP, self._sampler.own_groups(), key=lambda item: item[1].lag
                 )
                 if one.lag
             ],
@@ -142,16 +143,16 @@ class OverviewPages:
         for name in by_name(topics, wanted):
             entry = topics[name]
             detail = f"{entry.queues} queues" if entry.kind == NORMAL else entry.kind
-            found.append(_hit("topic", name, f"/topics/{name}", detail))
+            found.append(_hit("topic", name, "/topics/", detail))
         for name in by_name(groups, wanted):
             state = self._sampler.groups.get(name)
             detail = f"lag {state.lag}" if state is not None else ""
-            found.append(_hit("group", name, f"/groups/{name}", detail))
-        found += [_hit("broker", one, f"/brokers/{one}", "") for one in by_name(brokers, wanted)]
-        found += [_hit("client", one, f"/clients?q={one}", "") for one in by_name(clients, wanted)]
+            found.append(_hit("group", name, "/groups/", detail))
+        found += [_hit("broker", one, "/brokers/", "") for one in by_name(brokers, wanted)]
+        found += [_hit("client", one, "/clients/", "") for one in by_name(clients, wanted)]
         found.sort(key=lambda row: (not row["name"].lower().startswith(wanted.lower()),))
         if _is_message_id(wanted):
-            found.insert(0, _hit("message_id", wanted, f"/messages?id={wanted}", "a message"))
+            found.insert(0, _hit("message_id", wanted, "/messages?by=id&id=", "a message"))
         return {"rows": found[:limit]}
 
     def _dead_letters(self) -> dict[str, int]:
@@ -162,11 +163,11 @@ class OverviewPages:
         }
 
     def _group_notes(self, dead: dict[str, int]) -> Iterator[Row]:
-        for name, state in self._sampler.groups.items():
+        for name, state in self._sampler.own_groups():
             if state.lag > LAG_NOTED:
                 yield _note("lag", name, f"{name} is {state.lag:,} messages behind", "groups")
         for name, count in dead.items():
-            text = f"{name} has given up {count:,} messages"
+            text = f"{name} has given up {count:,} message{'s' if count > 1 else ''}"
             yield _note("dead_letters", name, text, "dead-letters")
 
 
@@ -187,11 +188,12 @@ def _server_notes(name_servers: list[Row], brokers: list[Row]) -> Iterator[Row]:
 
 
 def _note(kind: str, of: str, text: str, page: str) -> Row:
-    return {"kind": kind, "of": of, "text": text, "path": f"/{page}/{of}" if page else "/"}
+    path = f"/{page}/{quote(of, safe='')}" if page else "/"
+    return {"kind": kind, "of": of, "text": text, "path": path}
 
 
-def _hit(kind: str, name: str, path: str, detail: str) -> Row:
-    return {"kind": kind, "name": name, "path": path, "detail": detail}
+def _hit(kind: str, name: str, place: str, detail: str) -> Row:
+    return {"kind": kind, "name": name, "path": place + quote(name, safe=""), "detail": detail}
 
 
 def _sum(rows: list[Row], column: str) -> float | None:

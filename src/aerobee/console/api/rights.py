@@ -58,7 +58,7 @@ class RightsPages:
                     _POLICY,
                 ),
                 confirm="user",
-                command="aerobee auth forget {user} {resource}",
+                command="aerobee auth forget {user} {resource} [--default?{policy=Default}]",
             ),
             Action(
                 "can",
@@ -98,7 +98,8 @@ class RightsPages:
                 _POLICY,
             ),
             of="user",
-            command="aerobee auth {decision} {user} {resource} {actions+}",
+            command="aerobee auth {decision} {user} {resource} {actions+} [{sources+--from }]"
+            " [--default?{policy=Default}]",
         )
 
     async def rights(self, ask: Ask) -> Record:

@@ -126,8 +126,12 @@ class TopicPages:
                     _ON,
                 ),
                 of="name",
-                command="aerobee topic create {name} [--queues {queues}] [--on {on}]",
-                python="await admin.topics.create({name!r}, queues={queues})",
+                command="aerobee topic create {name} [--queues {queues}] [--type {type}]"
+                " [--on {on}][ && aerobee topic update {name} --permission R?{permission=r}]"
+                "[ && aerobee topic update {name} --permission W?{permission=w}]",
+                python="await admin.topics.create({name!r}[, queues={queues}]"
+                "[, permission=4?{permission=r}][, permission=2?{permission=w}]"
+                "[, attributes={'message.type': {type!r}}][, on={on!r}])",
             ),
             Action(
                 "changeTopic",
@@ -150,7 +154,9 @@ class TopicPages:
                 ),
                 has_dry_run=True,
                 of="topic",
-                command="aerobee topic update {topic} [--queues {queues}] [--on {on}]",
+                command="aerobee topic update {topic} [--queues {queues}]"
+                " [--permission RW?{permission=rw}] [--permission R?{permission=r}]"
+                " [--permission W?{permission=w}] [--on {on}]",
             ),
             Action(
                 "deleteTopic",
@@ -193,8 +199,10 @@ class TopicPages:
                     ),
                 ),
                 of="topic",
-                command="aerobee message send {topic} {body} [--tag {tag}]",
-                python="await client.send({topic!r}, {body!r})",
+                command="aerobee message send {topic} {body} [--tag {tag}] [{keys+--key }]"
+                " [--delay {delay_seconds}]",
+                python="await client.send({topic!r}, {body!r}[, tag={tag!r}][, keys={keys!r}]"
+                "[, delay={delay_seconds}])",
             ),
         )
 

@@ -29,7 +29,7 @@ _RATES = {
     "in_bytes": "rocketmq_throughput_in_total",
 }
 _LABELS = {"cluster": "", "broker": "node_id", "topic": "topic", "group": "consumer_group"}
-_PUT = {"put_p99_ms": 0.99, "put_p999_ms": 0.999}
+_PUT = {"put_p50_ms": 0.5, "put_p99_ms": 0.99, "put_p999_ms": 0.999}
 _SENDS = 'request_code=~"send.*"'
 
 Values = list[float | None]

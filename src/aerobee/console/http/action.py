@@ -8,7 +8,7 @@ A2. An action that cannot be undone has a `confirm`: the parameter whose value t
 A3. With `dry_run` an action says what it would do, and does nothing; then nothing is confirmed.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -111,7 +111,7 @@ class SessionReply:
 
 
 Answer: TypeAlias = Record | EventStream | Download | SessionReply
-Act: TypeAlias = Callable[[Ask], Awaitable[Answer]]
+Act: TypeAlias = Callable[[Ask], Coroutine[Any, Any, Answer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,12 @@ class Action:
     of: str = ""
     """The parameter that names the thing, for the record of actions."""
     command: str = ""
-    """The same as a command, with parameters in braces and optional parts in brackets."""
+    """The same as a command, with parameters in braces and optional parts in brackets; the page
+    fills it in (`console/src/data/recipe.ts` has the signs)."""
     python: str = ""
     """The same as Python, likewise."""
+    ends_with_visitor: bool = False
+    """It lasts: who goes away ends it. Others are done to their end, whoever waits for it."""
     is_stream: bool = False
     is_download: bool = False
     example: Record = field(default_factory=dict)

@@ -2,15 +2,16 @@
 
     host ─▶ visitor ─▶ role ─▶ CSRF, origin ─▶ size ─▶ parameters ─▶ confirmation ─▶ the action
 
-Every change is in the record of actions, refused ones too. An answer larger than a page or longer
-than a second is a stream or a job, never one body.
+Every change is in the record of actions, refused ones too, and those that were ended. An answer
+larger than a page is a stream; what lasts ends when its visitor goes away.
 """
 
+import asyncio
 import json
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -95,7 +96,8 @@ def _endpoint(action: Action, entrance: Entrance) -> Callable[[Request], Awaitab
             ask = await _ask(action, request, visitor, token)
             of = str(ask.given.get(action.of or action.confirm, ""))
             check_confirmed(action, ask)
-            answer = await action.act(ask)
+            doing = action.act(ask)
+            answer = await (_while_awaited(doing, request) if action.ends_with_visitor else doing)
         except AerobeeError as error:
             problem = problem_of(error)
             if action.changes:
@@ -114,6 +116,21 @@ def _endpoint(action: Action, entrance: Entrance) -> Callable[[Request], Awaitab
         return response_of(answer, entrance)
 
     return serve
+
+
+async def _while_awaited(doing: Coroutine[Any, Any, Answer], request: Request) -> Answer:
+    """Return an answer, or end what makes it when the visitor goes away; it says what was done."""
+    work = asyncio.create_task(doing)
+    gone = asyncio.create_task(_gone(request))
+    await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
+    gone.cancel()
+    work.cancel()  # nothing, if it is done
+    return await work
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def check_role(role: Role | None, visitor: Visitor) -> None:

@@ -15,6 +15,8 @@ A = TypeVar("A")
 
 AT_ONCE = 2
 """Masters that are asked about all that they have."""
+CLIENT_SECONDS = 1.0
+"""That a client may take: a page does not wait for one that hangs."""
 
 
 class Named(Protocol):
@@ -94,3 +96,12 @@ async def or_none(asking: Awaitable[T]) -> tuple[T | None, AerobeeError | None]:
         return await asking, None
     except AerobeeError as error:
         return None, error
+
+
+async def in_time(asking: Awaitable[T]) -> T | None:
+    """Return the answer of a client, or None: it hangs, or refuses."""
+    try:
+        async with asyncio.timeout(CLIENT_SECONDS):
+            return (await or_none(asking))[0]
+    except TimeoutError:
+        return None

@@ -16,6 +16,7 @@ _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB":
 _CAPACITY = re.compile(r"(Total|Free)\s*:\s*([\d.]+)\s*([KMGTP]?i?B)")
 _LEVEL = "scheduleMessageOffset_"
 APACHE, AEROBEE = ("apache", "aerobee")
+PUT_LATENCIES = {"p50": "putLatency50", "p99": "putLatency99", "p999": "putLatency999"}
 
 
 class Counters(NamedTuple):
@@ -77,10 +78,11 @@ def days_left(space: DiskSpace | None, stop: float, bytes_a_second: float) -> fl
 
 
 def put_latency(info: RuntimeInfo) -> dict[str, float] | None:
-    """Return the percentiles of a put in ms that a broker reports: RocketMQ's since 5.0 do."""
+    """Return the percentiles of a put in ms that a broker reports; RocketMQ's do not report the
+    half."""
     found = {
         name: float(info.figures[key])
-        for name, key in (("p99", "putLatency99"), ("p999", "putLatency999"))
+        for name, key in PUT_LATENCIES.items()
         if _is_number(info.figures.get(key, ""))
     }
     return found or None

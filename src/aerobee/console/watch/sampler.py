@@ -11,11 +11,12 @@ is asked once an hour, not each second. One task asks; nothing here is awaited b
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.brokers import RuntimeInfo
+from aerobee.client.admin.replica_group import ReplicaGroup
 from aerobee.console.history.history import History, Mark
 from aerobee.console.history.series import parts_of, series_name
 from aerobee.console.http.problem import is_unsupported
@@ -36,7 +37,8 @@ from aerobee.console.watch.figures import (
 from aerobee.console.watch.group_figures import GroupAnswers, GroupState, consumed_by_topic
 from aerobee.console.watch.poll import Poll
 from aerobee.errors import AerobeeError
-from aerobee.model.names import dead_letter_topic
+from aerobee.model.names import dead_letter_topic, is_system_group
+from aerobee.model.route import BrokerData
 
 _log = logging.getLogger(__name__)
 
@@ -99,6 +101,8 @@ class Sampler:
         """Client ids by group, of the groups that were asked about."""
         self.transactions: dict[str, int] = {}
         self.timers: dict[str, int] = {}
+        self.replicas: dict[str, ReplicaGroup] = {}
+        """By broker name, of those that have slaves."""
         self._watched: dict[tuple[str, str], float] = {}
         self._seen = -float("inf")
         self._turns: dict[str, int] = {}
@@ -111,6 +115,7 @@ class Sampler:
             Poll(2.0, self._ask_members),
             Poll(2.0, self._ask_transactions),
             Poll(5.0, self._ask_timers),
+            Poll(2.0, self._ask_replicas),
         )
 
     # Who looks.
@@ -127,6 +132,10 @@ class Sampler:
             kind, *rest = parts_of(name)
             if kind in ("topic", "group") and rest:
                 self.look(kind, rest[0])
+
+    def own_groups(self) -> Iterator[tuple[str, GroupState]]:
+        """Return the groups of applications: those of brokers are always a little behind."""
+        return ((name, one) for name, one in self.groups.items() if not is_system_group(name))
 
     # The task.
 
@@ -239,6 +248,21 @@ class Sampler:
         told = await self._if_supported("timers", ask) or {}
         self.timers = {name: sum(counts.values()) for name, counts in told.items()}
 
+    async def _ask_replicas(self) -> None:
+        brokers = (await self._catalogue.cluster()).brokers
+        told = await asyncio.gather(*map(self.replicas_of, brokers))
+        self.replicas = {one.name: one for one in told if one is not None}
+        self._fresh.add("replica")
+
+    async def replicas_of(self, broker: BrokerData) -> ReplicaGroup | None:
+        """Ask all members of a broker name; None: it has one only, or nobody can say."""
+        if len(broker.addresses) < 2:
+            return None
+        try:
+            return await self._admin.replicas.group(broker.name)
+        except AerobeeError:
+            return None
+
     async def _if_supported(self, what: str, ask: AskSome[M]) -> dict[str, M] | None:
         if self._now() < self._unsupported.get(what, -float("inf")):
             return None
@@ -276,12 +300,14 @@ class Sampler:
             told = [values.get(series_name("broker", name, figure)) for name in self.brokers]
             if any(one is not None for one in told):
                 values[f"cluster.{figure}"] = sum(one or 0.0 for one in told)
-        values["cluster.lag"] = sum(one.lag for one in self.groups.values())
+        values["cluster.lag"] = sum(one.lag for _, one in self.own_groups())
         if self.is_supported("transactions"):
             values["cluster.transactions"] = sum(self.transactions.values())
         values["cluster.delayed"] = sum(
             values.get(series_name("broker", name, "delayed"), 0.0) for name in self.brokers
         )
+        if "replica" in self._fresh:
+            values |= self._replica_values()
         if "topic" in self._fresh:
             values |= self._topic_values()
         if "group" in self._fresh:
@@ -304,6 +330,14 @@ class Sampler:
         for percentile, ms in (put_latency(info) or {}).items():
             found[f"put_{percentile}_ms"] = ms
         return {series_name("broker", name, figure): value for figure, value in found.items()}
+
+    def _replica_values(self) -> dict[str, float]:
+        return {
+            series_name("replica", slave.address, "lag_bytes"): lag
+            for group in self.replicas.values()
+            for slave in group.slaves
+            if (lag := group.standing(slave).lag_bytes) >= 0  # else it is not known
+        }
 
     def _topic_values(self) -> dict[str, float]:
         chosen = self._kept("topic", {name: one.stored or 0.0 for name, one in self.topics.items()})

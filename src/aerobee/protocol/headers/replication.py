@@ -27,6 +27,14 @@ class MemberGroupHeader:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownTermHeader:
+    """Header of the answer to GET_BROKER_MEMBER_GROUP."""
+
+    term: Int64 | None = None
+    """The newest that a broker of the name has registered with; None: not told, as by RocketMQ."""
+
+
+@dataclass(frozen=True, slots=True)
 class MinBrokerIdHeader:
     """Header of a name server's one-way message that the smallest broker id of a name has
     changed."""
@@ -72,6 +80,8 @@ class ChangeRoleHeader:
     force: bool = False
     """The change is made although the broker sees a reason against it: its master still answers,
     or it holds less than it has heard of."""
+    above_term: Int64 = 0
+    """For a master: name servers have seen this term, and its own is to be later."""
 
 
 @dataclass(frozen=True, slots=True)

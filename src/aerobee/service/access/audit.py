@@ -97,8 +97,9 @@ class Audit:
         self._refusals = TokenBuckets(REFUSALS_PER_SECOND)
         self._left_out: dict[str, int] = {}
 
-    def refused(self, request: Request, source: str, answer: Answer) -> None:
-        """The gate did not let a request pass."""
+    def refused(self, request: Request, source: str, answer: Answer, claimed: str = "") -> None:
+        """The gate did not let a request pass. `claimed` is the user that a call of gRPC names; a
+        request of remoting has it in its fields."""
         now_ms = request.now.monotonic_ms
         if self._refusals.wait_ms(source, now_ms):
             if len(self._left_out) < SOURCES_MAX or source in self._left_out:
@@ -106,7 +107,7 @@ class Audit:
             return
         self._refusals.take(source, 1, now_ms)
         self._sink(
-            self._event(request, source, is_known=request.user is not None)._replace(
+            self._event(request, source, claimed, is_known=request.user is not None)._replace(
                 decision=DENIED,
                 answer=answer.code.name,
                 reason=answer.remark[:TEXT_CHARS_MAX],
@@ -130,9 +131,13 @@ class Audit:
         else:
             request.hear(lambda request, code: self._sink(event._replace(answer=code.name)))
 
-    def _event(self, request: Request, source: str, *, is_known: bool) -> AuditEvent:
+    def _event(
+        self, request: Request, source: str, claimed: str = "", *, is_known: bool
+    ) -> AuditEvent:
         command = request.command
-        user = user_name(command.ext_fields) if request.user is None else request.user.name
+        user = claimed or user_name(command.ext_fields)
+        if request.user is not None:
+            user = request.user.name
         return AuditEvent(
             request.now.wall_ms,
             self._server,

@@ -27,6 +27,7 @@ class CallSignature:
         self.name = parts.get("Credential", "").partition("/")[0]
         """The user whom it says it is of; empty: it says nothing."""
         self._text = metadata.get(DATE_TIME, "").encode()
+        self._right: str | None = None
         try:
             self._said = bytes.fromhex(parts.get("Signature", ""))
         except ValueError:
@@ -34,6 +35,11 @@ class CallSignature:
 
     def is_of(self, secret: str | None) -> bool:
         """Whether it was made with this secret; None: of a user that there is not."""
+        if secret is not None and secret == self._right:
+            return True  # a call is asked for more than once
         key = (_NOBODY if secret is None else secret).encode()
         is_same = hmac.compare_digest(hmac.digest(key, self._text, hashlib.sha1), self._said)
-        return is_same and secret is not None and bool(self._text)
+        is_right = is_same and secret is not None and bool(self._text)
+        if is_right:
+            self._right = secret
+        return is_right

@@ -86,6 +86,7 @@ class Gate:
         """Wrong signatures, since the start."""
         # Users who have signed on an open connection.
         self._signed_in: dict[ChannelId, set[str]] = {}
+        self._called_in: dict[int, set[str]] = {}
         self._trusted: dict[ChannelId, dict[str, _Trust]] = {}
 
     @property
@@ -107,8 +108,40 @@ class Gate:
         if not self._config.authenticates:
             return None
         refusal = self._refused(request, source, signature)
+        return self._told(refusal, request, source, signature)
+
+    def refuse_stranger(
+        self,
+        request: Request,
+        source: str,
+        signature: CallSignature,
+        connection: int,
+    ) -> Answer | None:
+        """The answer to a call of gRPC that nobody signed rightly; None: it may be read. What it
+        touches is not looked at: the `request` has its code alone."""
+        config = self._config
+        if not config.authenticates or request.command.code in config.unsigned_codes:
+            return None
+        name = signature.name
+        is_known = name in self._called_in.get(connection, _NOBODY)
+        found = self._signed(name, signature, source, request.now.monotonic_ms, is_known=is_known)
+        if isinstance(found, Answer):
+            return self._told(found, request, source, signature)
+        if not is_known:
+            self._called_in.setdefault(connection, set()).add(name)
+        return None
+
+    def _told(
+        self,
+        refusal: Answer | None,
+        request: Request,
+        source: str,
+        signature: CallSignature | None,
+    ) -> Answer | None:
+        """The refusal, once the audit trail has it."""
         if refusal is not None and self._audit is not None:
-            self._audit.refused(request, source, refusal)
+            claimed = "" if signature is None else signature.name
+            self._audit.refused(request, source, refusal, claimed)
         return refusal
 
     def _refused(
@@ -120,8 +153,9 @@ class Gate:
         if code not in config.unsigned_codes:
             if signature is None:
                 found = self._authenticated(request, source)
-            else:  # looked at each time: a client's channel is not one connection
-                found = self._signed(signature.name, signature, source, request.now.monotonic_ms)
+            else:  # of a call that `refuse_stranger` let pass: nobody guesses here
+                now_ms = request.now.monotonic_ms
+                found = self._signed(signature.name, signature, source, now_ms, is_known=True)
             if isinstance(found, Answer):
                 return found
             stamp = request.command.ext_fields.get(STAMP)
@@ -195,6 +229,10 @@ class Gate:
         """A connection is closed."""
         self._trusted.pop(channel, None)
         self._signed_in.pop(channel, None)
+
+    def forget_calls(self, connection: int) -> None:
+        """A connection of gRPC is closed."""
+        self._called_in.pop(connection, None)
 
     # Whose signature it is.
 

@@ -5,7 +5,7 @@ Health and readiness are for load balancers, which have no name: they are shown 
 
 from collections.abc import Iterator, Mapping
 
-from aerobee.model.metric import Metric
+from aerobee.model.metric import Metric, Sample, counter
 from aerobee.ports.clock import Now
 from aerobee.ports.watch import Watch
 from aerobee.service.access.gate import Gate
@@ -23,7 +23,13 @@ class GuardedWatch:
         return self._watch.labels
 
     def metrics(self, now: Now) -> Iterator[Metric]:
-        return self._watch.metrics(now)
+        yield from self._watch.metrics(now)
+        if not self._gate.is_open:
+            yield counter(
+                "aerobee_failed_log_ins_total",
+                "Signatures and passwords that were wrong, or of nobody",
+                [Sample({}, self._gate.failed)],
+            )
 
     def ailments(self, now: Now) -> list[str]:
         return self._watch.ailments(now)

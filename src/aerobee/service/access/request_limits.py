@@ -11,6 +11,7 @@ when they are done with it: whoever is beyond a limit then is in debt, and has t
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from aerobee.model.metric import Metric, Sample, counter
@@ -25,7 +26,8 @@ from aerobee.service.request import RETRY_AFTER, Answer, Request
 _CONNECTION_WAIT_MS = 1_000
 
 
-class LimitConfig(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LimitConfig:
     """0: no limit."""
 
     user_requests: int = 0

@@ -6,7 +6,7 @@ one that serves remoting clients, behind the same gate.
 Imports more than 15 modules because every request of the messaging service comes by here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from aerobee.model.flags import is_writable
 from aerobee.model.group import GroupConfig
@@ -22,8 +22,8 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception, consumer_of
-from aerobee.service.proxy.call_checks import check_rights
-from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Learner, QueuePlace, Then
+from aerobee.service.proxy.call_checks import check_caller, check_rights
+from aerobee.service.proxy.desk import Asked, Asker, Caller, FastDesk, Learner, QueuePlace, Then
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import InnerRequest, answer_with
 
@@ -46,6 +46,9 @@ class InnerDesk:
         self._parts = parts
         self._reception = reception
 
+    def admit(self, caller: Caller, code: RequestCode, now: Now) -> None:
+        check_caller(self._reception.gate, caller, code, now)
+
     def ask(
         self,
         asker: Asker,
@@ -63,11 +66,12 @@ class InnerDesk:
         heard = self._parts.watching.times.heard
         row = self._reception.table[code]
         request = InnerRequest(asker.channel, command, now, then, heard)
-        if asker.metadata is not None and not self._reception.gate.is_open:
+        gate = self._reception.gate
+        if asker.caller is not None and not gate.is_open:
             if fields is None:
                 command.ext_fields = write_header(header)
-            self._pass_gate(request, asker.metadata)
-        if asker.metadata is not None:
+            check_rights(gate, request, asker.caller)
+        if asker.caller is not None:
             group, topic = getattr(header, "consumer_group", ""), getattr(header, "topic", "")
             consumer = consumer_of(row.lane, group, topic)
             refusal = self._reception.limited(request, row.lane, consumer)
@@ -80,14 +84,10 @@ class InnerDesk:
         self._parts.pops.withdraw(asked)
 
     def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
-        if asker.metadata is not None and not self._reception.gate.is_open:
+        if asker.caller is not None and not self._reception.gate.is_open:
             command = RemotingCommand(code, ext_fields=fields)
             request = InnerRequest(asker.channel, command, now, lambda answer: None)
-            self._pass_gate(request, asker.metadata)
-
-    def _pass_gate(self, request: InnerRequest, metadata: Mapping[str, str]) -> None:
-        host = self._parts.peers.by_channel[request.channel].host
-        check_rights(self._reception.gate, request, host, metadata)
+            check_rights(self._reception.gate, request, asker.caller)
 
     def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
         body = encode_heartbeat(heartbeat)

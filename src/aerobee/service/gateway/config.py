@@ -25,3 +25,16 @@ SETTINGS = (
     Setting("maxMessageSize", "body_bytes_max", Whole(1, 64 << 20)),
     Setting("useEndpointPortFromRequest", "keeps_port", TRUTH),
 )
+_INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
+LIMIT_SETTINGS = (
+    Setting("userRequestsPerSecond", "user_requests", Whole(0, _INT32_MAX)),
+    Setting("userBytesPerSecond", "user_bytes", Whole(0, _INT64_MAX)),
+    Setting("userConnectionsMax", "user_connections", Whole(0, _INT32_MAX)),
+    Setting("addressRequestsPerSecond", "address_requests", Whole(0, _INT32_MAX)),
+    Setting("addressBytesPerSecond", "address_bytes", Whole(0, _INT64_MAX)),
+    Setting("addressConnectionsMax", "address_connections", Whole(0, _INT32_MAX)),
+    Setting("groupRequestsPerSecond", "group_requests", Whole(0, _INT32_MAX)),
+    Setting("groupBytesPerSecond", "group_bytes", Whole(0, _INT64_MAX)),
+)
+"""Of `service.access.request_limits.LimitConfig`, with the keys of a broker."""

@@ -163,17 +163,16 @@ class Configurations:
 
         self._routes.find(topic, now, found)
 
-    def find_cluster(self, now: Now, then: Callable[[], None]) -> None:
-        """Call `then` when the brokers of the cluster are known, if anybody knows them."""
-        self.find_route(self._cluster, now, lambda route: then())
+    def find_cluster(self, now: Now, then: Callable[[Sequence[str]], None]) -> None:
+        """Call `then` with the addresses of the cluster's brokers, none if nobody knows them."""
+        self.find_route(self._cluster, now, lambda route: then(_addresses(route)))
 
     def _look_up(self, table: _Table[C], name: str, topic: str) -> None:
         """Ask a broker of a topic's route about a name."""
 
         def found(route: TopicRoute | None) -> None:
             if route is not None:
-                addresses = [serving_address(broker) for broker in route.brokers]
-                self._ask(table, name, sorted(one for one in addresses if one is not None))
+                self._ask(table, name, _addresses(route))
             elif self._routes.is_silent:
                 refusal = CallRefused(GrpcCode.PROXY_TIMEOUT, "no name server answers the proxy")
                 table.failed(name, refusal, self._now)
@@ -214,3 +213,9 @@ class Configurations:
 
         command = RemotingCommand(table.code, ext_fields={table.field: name})
         self._requests.send(addresses[0], InnerRequest(_SERVICE, command, self._now, answered))
+
+
+def _addresses(route: TopicRoute | None) -> list[str]:
+    """Where its brokers take requests, in order."""
+    found = [serving_address(broker) for broker in (() if route is None else route.brokers)]
+    return sorted(one for one in found if one is not None)

@@ -6,15 +6,13 @@ check of a transaction, which goes to a producer of its topic.
 
 from collections.abc import Sequence
 
-from aerobee.ports.audit import AuditSink
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import RpcService
 from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer, Reply
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.guarded_watch import GuardedWatch
 from aerobee.service.access.own_requests import sign_dials
-from aerobee.service.gateway.caller_gate import gate_of
+from aerobee.service.gateway.callers import NO_GUARD, GuardConfig
 from aerobee.service.gateway.config import GatewayConfig
 from aerobee.service.gateway.gateway_assembly import GatewayIdentity, GatewayParts
 from aerobee.service.gateway.gateway_watch import GatewayWatch
@@ -32,23 +30,22 @@ class Gateway:
         config: GatewayConfig,
         nameservers: Sequence[str],
         started: Now,
-        access: AccessConfig = OPEN,
-        audit: AuditSink | None = None,
+        guard: GuardConfig = NO_GUARD,
     ) -> None:
-        """`access` is about callers, and about the user as whom brokers are asked. `audit` takes
-        what the audit trail has; None: there is none."""
+        """`guard` is about callers, and names the user as whom brokers are asked."""
         self._outbox: Effects = []
-        self._inner = access.inner
-        gate = gate_of(access, audit)
-        parts = GatewayParts(identity, config, nameservers, gate, self._outbox)
+        self._inner = guard.access.inner
+        parts = GatewayParts(identity, config, nameservers, guard, self._outbox)
+        self._users = parts.users
         self._brokers, self._requests, self._routes = parts.brokers, parts.requests, parts.routes
         self._configurations, self._registrations = parts.configurations, parts.registrations
         messaging = self._messaging = parts.messaging
         self._door = parts.door
         self._door.lead_to(self._sent)
         counts = (messaging.clients.__len__, messaging.__len__)
-        self._watch = GatewayWatch(self._requests, self._routes, *counts, started)
-        self.watch = GuardedWatch(self._watch, gate)
+        providers = (parts.callers.limits.metrics,)
+        self._watch = GatewayWatch(self._requests, self._routes, *counts, started, providers)
+        self.watch = GuardedWatch(self._watch, parts.callers.gate)
 
     @property
     def rpc(self) -> RpcService:
@@ -78,15 +75,15 @@ class Gateway:
     def on_tick(self, now: Now) -> Effects:
         self._configurations.at(now)
         self._watch.on_tick(now)
+        self._users.on_tick(now)
         self._messaging.on_tick(now)
         self._registrations.on_tick(now)
         return self._sent()
 
     def rest_ms(self, now: Now) -> int:
-        due_ms = self._registrations.rest_ms(now)
-        return min(
-            self._messaging.rest_ms(now), REST_MS_MAX if due_ms is None else due_ms, REST_MS_MAX
-        )
+        dues_ms = (self._registrations.rest_ms(now), self._users.rest_ms(now))
+        rests_ms = (REST_MS_MAX if due_ms is None else due_ms for due_ms in dues_ms)
+        return min(self._messaging.rest_ms(now), REST_MS_MAX, *rests_ms)
 
     def stop(self, now: Now) -> Effects:
         self._messaging.stop(now)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aerobee.ports.service import Effects, Peer
-from aerobee.service.access.gate import Gate
-from aerobee.service.access.request_limits import NO_LIMITS, RequestLimits
 from aerobee.service.gateway.broker_requests import BrokerRequests
+from aerobee.service.gateway.caller_users import CallerUsers
+from aerobee.service.gateway.callers import Callers, GuardConfig
 from aerobee.service.gateway.config import GatewayConfig
 from aerobee.service.gateway.configurations import Configurations
 from aerobee.service.gateway.known_brokers import KnownBrokers
@@ -35,7 +35,7 @@ class GatewayParts:
         identity: GatewayIdentity,
         config: GatewayConfig,
         nameservers: Sequence[str],
-        gate: Gate,
+        guard: GuardConfig,
         outbox: Effects,
     ) -> None:
         self.brokers = KnownBrokers()
@@ -46,9 +46,12 @@ class GatewayParts:
         self.registrations = Registrations(
             identity.client_id, self.brokers, self.requests, self.configurations.find_cluster
         )
+        find_cluster = self.configurations.find_cluster
+        self.users = CallerUsers(guard.access, self.requests, find_cluster, self.configurations)
+        self.callers = Callers(guard, config.cluster, self.users)
         desk = RemoteDesk(
             config.body_bytes_max,
-            gate,
+            self.callers,
             QueueTurns(self.routes),
             self.brokers,
             self.requests,
@@ -57,4 +60,4 @@ class GatewayParts:
         )
         entry_points = SharedEntryPoints(identity.address, keeps_port=config.keeps_port)
         self.messaging = MessagingService(desk, entry_points, outbox)
-        self.door = RpcDoor(self.messaging, gate, RequestLimits(NO_LIMITS, desk.peers, None))
+        self.door = RpcDoor(self.messaging, self.callers.gate, self.callers.limits)

@@ -4,7 +4,7 @@ well     it is called regularly
 ready    it is well, and a name server answers it
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from aerobee.model.metric import Metric, Sample, counter, single_gauge
 from aerobee.ports.clock import Now
@@ -25,8 +25,10 @@ class GatewayWatch:
         clients: Callable[[], int],
         calls: Callable[[], int],
         started: Now,
+        providers: Sequence[Callable[[Now], Iterator[Metric]]] = (),
     ) -> None:
-        """`clients` and `calls` count those of gRPC."""
+        """`clients` and `calls` count those of gRPC. `providers` have further metrics."""
+        self._providers = providers
         self._requests = requests
         self._routes = routes
         self._clients = clients
@@ -56,6 +58,9 @@ class GatewayWatch:
                 for name, count in sorted(self._requests.outcomes.items())
             ],
         )
+
+        for provide in self._providers:
+            yield from provide(now)
 
     def ailments(self, now: Now) -> list[str]:
         quiet_ms = now.monotonic_ms - self._called_ms

@@ -8,7 +8,7 @@ client has left is unregistered.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from aerobee.model.subscription import Subscription
@@ -33,8 +33,8 @@ GROUPS_OF_BEAT_MAX = 200
 """Producer groups, and consumer groups, in one request: a heartbeat has a limit of its bytes."""
 _SERVICE = ChannelId(0)
 
-FindCluster = Callable[[Now, Callable[[], None]], None]
-"""Calls back when the brokers of the cluster are known."""
+FindCluster = Callable[[Now, Callable[[Sequence[str]], None]], None]
+"""Calls back with the addresses of the cluster's brokers, when they are known."""
 
 
 class Registrations:
@@ -93,7 +93,7 @@ class Registrations:
         if self._due_ms is not None and now.monotonic_ms >= self._due_ms:
             is_needed = bool(self._clients)
             self._due_ms = now.monotonic_ms + BEAT_MS if is_needed else None
-            self._find_cluster(now, lambda: self._beat(now))
+            self._find_cluster(now, lambda addresses: self._beat(now))
         self._tell_left(now)
 
     def rest_ms(self, now: Now) -> int | None:

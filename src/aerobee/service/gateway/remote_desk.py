@@ -2,12 +2,12 @@
 network.
 
 A request is signed as the process's own user when it leaves (`gateway`), so brokers see that user's
-rights, not the caller's: where callers have to be told apart, the gate here does it first.
+rights, not the caller's: callers are told apart here (`callers`).
 
 Imports more than 15 modules because every request of the messaging service comes by here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from aerobee.model.group import GroupConfig
 from aerobee.model.route import TopicRoute
@@ -20,14 +20,14 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.access.gate import Gate
 from aerobee.service.gateway.broker_requests import BrokerRequests
+from aerobee.service.gateway.callers import Callers
 from aerobee.service.gateway.configurations import Configurations
 from aerobee.service.gateway.known_brokers import KnownBrokers
 from aerobee.service.gateway.queue_turns import QueueTurns
 from aerobee.service.gateway.registrations import Registrations
-from aerobee.service.proxy.call_checks import check_rights
-from aerobee.service.proxy.desk import Asked, Asker, FastDesk, Learner, QueuePlace, Then
+from aerobee.service.gateway.viewed_topics import view_first
+from aerobee.service.proxy.desk import Asked, Asker, Caller, FastDesk, Learner, QueuePlace, Then
 from aerobee.service.request import OK, Answer, InnerRequest
 
 LATE_MS = 2_000
@@ -40,7 +40,7 @@ class RemoteDesk:
     def __init__(
         self,
         body_bytes_max: int,
-        gate: Gate,
+        callers: Callers,
         turns: QueueTurns,
         brokers: KnownBrokers,
         requests: BrokerRequests,
@@ -49,14 +49,16 @@ class RemoteDesk:
     ) -> None:
         self.body_bytes_max = body_bytes_max
         self.fast: FastDesk | None = None
-        self.learner: Learner | None = configurations
-        self._gate = gate
+        self.learner: Learner | None = callers.users
+        self._callers = callers
         self._turns = turns
         self._brokers = brokers
         self._configurations = configurations
         self._registrations = registrations
         self._requests = requests
-        self.peers: dict[ChannelId, Peer] = {}
+
+    def admit(self, caller: Caller, code: RequestCode, now: Now) -> None:
+        self._callers.admit(caller, code, now)
 
     def ask(
         self,
@@ -72,16 +74,38 @@ class RemoteDesk:
     ) -> Asked:
         told = write_header(header) if fields is None else fields
         command = RemotingCommand(code, ext_fields=told, body=body)
-        request = InnerRequest(asker.channel, command, now, then)
-        self._check(request, asker.metadata)
+
+        def answered(answer: Answer) -> None:
+            if isinstance(header, PopHeader):
+                answer = self._callers.handed(request, asker, header, answer)
+            then(answer)
+
+        request = InnerRequest(asker.channel, command, now, answered)
         address = self._brokers.address_of(broker)
         if address is None:
             remark = f"name servers know no broker {broker[:100]!r}"
             request.answer(Answer(ResponseCode.BROKER_NOT_EXIST, remark))
+        elif code is RequestCode.CONSUMER_SEND_MSG_BACK and self._callers.asks(asker):
+
+            def send(topic: str | None) -> None:
+                self._send(address, asker, request, header, topic)
+
+            view_first(self._requests, address, int(told["offset"]), request, send)
         else:
-            wait_ms = header.poll_time + LATE_MS if isinstance(header, PopHeader) else 0
-            self._requests.send(address, request, wait_ms)
+            # The service has found the half message that it names: it is of that topic.
+            topic = told.get("topic") if code is RequestCode.END_TRANSACTION else None
+            self._send(address, asker, request, header, topic)
         return request
+
+    def _send(
+        self, address: str, asker: Asker, request: InnerRequest, header: object, topic: str | None
+    ) -> None:
+        """Send a request, if its asker may. `topic` is that of the message at the log offset that
+        it names."""
+        self._callers.check(request, asker, topic)
+        self._callers.count(request, asker, header)
+        wait_ms = header.poll_time + LATE_MS if isinstance(header, PopHeader) else 0
+        self._requests.send(address, request, wait_ms)
 
     def withdraw(self, asked: Asked) -> None:
         """A broker that holds it cannot be told: the messages of its answer are given back."""
@@ -89,16 +113,12 @@ class RemoteDesk:
     def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
         command = RemotingCommand(code, ext_fields=fields)
         request = InnerRequest(asker.channel, command, now, lambda answer: None)
-        self._check(request, asker.metadata)
-
-    def _check(self, request: InnerRequest, metadata: Mapping[str, str] | None) -> None:
-        if metadata is not None and not self._gate.is_open:
-            check_rights(self._gate, request, self.peers[request.channel].host, metadata)
+        self._callers.check(request, asker)
 
     def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
-        if not self._gate.is_open:
+        if self._callers.asks(asker):
             command = RemotingCommand(RequestCode.HEART_BEAT, body=encode_heartbeat(heartbeat))
-            self._check(InnerRequest(asker.channel, command, now, then), asker.metadata)
+            self._callers.check(InnerRequest(asker.channel, command, now, then), asker)
         self._registrations.put(asker.channel, heartbeat, now)
         then(OK)
 
@@ -118,9 +138,8 @@ class RemoteDesk:
         self._configurations.find_route(topic, now, then)
 
     def opened(self, channel: ChannelId, peer: Peer) -> None:
-        self.peers[channel] = peer
+        self._callers.opened(channel, peer)
 
     def closed(self, channel: ChannelId) -> None:
         self._registrations.drop(channel)
-        self._gate.forget(channel)
-        self.peers.pop(channel, None)
+        self._callers.closed(channel)

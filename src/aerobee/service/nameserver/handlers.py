@@ -123,7 +123,8 @@ class BrokerHandlers:
         cluster, name = request.fields.text("clusterName"), request.fields.text("brokerName")
         broker = self._table.find_broker(name)
         members = {} if broker is None else broker.addresses
-        return Answer(body=encode_member_group(BrokerData(cluster, name, members)))
+        fields = {"term": str(self._table.find_term(name))}  # see `KnownTermHeader`
+        return Answer(fields=fields, body=encode_member_group(BrokerData(cluster, name, members)))
 
     def _register_topic(self, request: Request) -> Answer:
         topic = request.fields.text("topic")

@@ -132,6 +132,7 @@ class _Broker:
         "mappings",
         "members",
         "name",
+        "term",
         "topics",
         "zone",
     )
@@ -140,6 +141,8 @@ class _Broker:
         self.cluster = place.cluster
         self.name = place.name
         self.zone = ""
+        # The newest that one of them has registered with, also of one that is gone.
+        self.term = 0
         self.is_acting_enabled = False
         self.is_wiped = False
         self.members: dict[int, _Member] = {}
@@ -221,6 +224,7 @@ class RouteTable:
                 del broker.members[number]
         broker.members[place.broker_id] = member
         broker.zone = registration.zone
+        broker.term = max(broker.term, upload.version.state_version)
         broker.is_acting_enabled = bool(registration.is_acting_enabled)
         self._brokers[place.name] = broker
         knows_acting = registration.is_acting_enabled is not None
@@ -302,6 +306,11 @@ class RouteTable:
     def find_broker(self, name: str) -> BrokerData | None:
         broker = self._brokers.get(name)
         return broker.data() if broker is not None else None
+
+    def find_term(self, name: str) -> int:
+        """The newest term of a broker of this name, as long as one of them has been there since."""
+        broker = self._brokers.get(name)
+        return broker.term if broker is not None else 0
 
     def topics(self, cluster: str | None = None) -> list[str]:
         """All topics, or those of one cluster."""

@@ -2,10 +2,11 @@
 and the rights of callers.
 
 Each raises CallRefused with the code that clients expect.
+
+Imports more than 15 modules because whose a call is, and what is in it, are refused in one way.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aerobee.errors import RemoteProtocolError
@@ -22,6 +23,8 @@ from aerobee.model.names import (
 from aerobee.model.properties import is_reserved
 from aerobee.model.subscription import ALL, BY_SQL, BY_TAG
 from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
 from aerobee.protocol.grpc.codes import GZIP, SQL_FILTER, GrpcCode, GrpcMessageType
 from aerobee.protocol.grpc.message_mapping import plain_body
 from aerobee.protocol.grpc.resources import (
@@ -30,11 +33,13 @@ from aerobee.protocol.grpc.resources import (
     Resource,
     SystemProperties,
 )
-from aerobee.service.access.call_signature import CallSignature
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.gate import Gate
-from aerobee.service.proxy.desk import Names
+from aerobee.service.proxy.desk import Caller, Names
 from aerobee.service.proxy.outcomes import CallRefused
-from aerobee.service.request import InnerRequest
+from aerobee.service.request import Answer, InnerRequest
 
 USER_PROPERTIES_MAX = 128
 USER_PROPERTIES_BYTES_MAX = 16_384
@@ -42,15 +47,29 @@ MESSAGE_GROUP_BYTES_MAX = 64
 DELAY_MS_MAX = 24 * 3_600_000
 RECOVERY_SECONDS_MAX = 3_600
 
+_NO_CHANNEL = ChannelId(0)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
-def check_rights(gate: Gate, request: InnerRequest, host: str, metadata: Mapping[str, str]) -> None:
-    """Check that the signature in the metadata of a call from `host` is right, and that its user
-    may have the request served."""
-    refusal = gate.refuse(request, host, CallSignature(metadata))
-    if refusal is not None:
-        raise CallRefused(GrpcCode.UNAUTHORIZED, refusal.remark)
+def check_caller(gate: Gate, caller: Caller, code: RequestCode, now: Now) -> None:
+    """Check that a call is a user's. `code` is that of the request that it becomes."""
+    if not gate.is_open:
+        request = InnerRequest(_NO_CHANNEL, RemotingCommand(code), now, lambda answer: None)
+        refusal = gate.refuse_stranger(request, caller.host, caller.signature, caller.connection)
+        _raise(refusal)
+
+
+def check_rights(gate: Gate, request: InnerRequest, caller: Caller) -> None:
+    """Check that the user of a call may have a request served."""
+    _raise(gate.refuse(request, caller.host, caller.signature))
+
+
+def _raise(refusal: Answer | None) -> None:
+    if refusal is None:
+        return
+    is_slowed = refusal.code is ResponseCode.FLOW_CONTROL
+    code = GrpcCode.TOO_MANY_REQUESTS if is_slowed else GrpcCode.UNAUTHORIZED
+    raise CallRefused(code, refusal.remark)
 
 
 def topic_in(resource: Resource | None) -> str:

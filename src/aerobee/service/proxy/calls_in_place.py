@@ -89,10 +89,9 @@ class AcksInPlace:
             return False
         group, topic = names
         queue_id, offset = reader.queue_id, reader.queue_offset
-        key = None
+        renewal = None
         if len(renewals):
-            key = (client.id, group, reader.message_id(), queue_id, offset)
-            renewal = renewals.find(key)
+            renewal = renewals.find((client.id, group, reader.message_id(), queue_id, offset))
             if renewal is not None and (renewal.times or renewal.is_asking):
                 return False  # the client's receipt is not the newest, or soon will not be
         answer = reader.answer()
@@ -101,14 +100,16 @@ class AcksInPlace:
             said = answer
             if outcome.code is not ResponseCode.SUCCESS:
                 said = _refusal(message, outcome)
+                if renewal is not None and not client.is_gone:
+                    renewals.add(renewal)
             self._outbox.append(AnswerCall(call, (said,)))
 
         broker = reader.broker_name.decode()
         checkpoint = (topic, group, queue_id, reader.start_offset, reader.pop_time, broker)
         if not fast.acknowledge(checkpoint, reader.revive_queue, revive_time, offset, acked):
             return False
-        if key is not None:
-            renewals.take(key)
+        if renewal is not None:
+            renewals.take(renewal.key)
         return True
 
     def _learn(self) -> tuple[str, str] | None:

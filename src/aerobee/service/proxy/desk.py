@@ -4,18 +4,20 @@ The service knows nothing else of a broker: not its rooms, and not whether it is
 (`service.broker.messaging_assembly`) or reached over the network (`service.gateway`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.model.group import GroupConfig
 from aerobee.model.route import TopicRoute
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
+from aerobee.ports.rpc import RpcConnectionId
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.bodies.heartbeat import Heartbeat
 from aerobee.protocol.bodies.revive_records import CheckpointKey
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import Answer, Request
 
@@ -24,13 +26,21 @@ Asked: TypeAlias = Request
 """A request that may not be answered yet."""
 
 
+class Caller(NamedTuple):
+    """Whose call it is, as the call itself shows."""
+
+    signature: CallSignature
+    host: str
+    """The address that this call came from; others of its client may come from elsewhere."""
+    connection: RpcConnectionId
+
+
 class Asker(NamedTuple):
     """Who asks: a client by its channel."""
 
     channel: ChannelId
-    metadata: Mapping[str, str] | None = None
-    """The metadata of the client's call, with its signature. None: the service itself asks, for a
-    client that was let pass."""
+    caller: Caller | None = None
+    """None: the service itself asks, for a client that was let pass."""
 
 
 class FastDesk(Protocol):
@@ -87,6 +97,10 @@ class Desk(Protocol):
     """None: there is no way but `ask`."""
     learner: Learner | None
     """None: topics and groups are known at any time."""
+
+    def admit(self, caller: Caller, code: RequestCode, now: Now) -> None:
+        """CallRefused: nobody signed this call rightly. Asked before anything of the call is read;
+        `code` is that of the request that it becomes."""
 
     def ask(
         self,

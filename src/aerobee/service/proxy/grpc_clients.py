@@ -31,6 +31,7 @@ class GrpcClient:
         "connections",
         "gone_ms",
         "id",
+        "is_gone",
         "language",
         "peer",
         "settings",
@@ -53,6 +54,8 @@ class GrpcClient:
         self.connections: set[RpcConnectionId] = set()
         self.gone_ms: int | None = None
         """When its last connection closed; None: it has one."""
+        self.is_gone = False
+        """Whether it was dropped."""
 
 
 class GrpcClients:
@@ -137,6 +140,7 @@ class GrpcClients:
         """A client is gone."""
         if self._by_id.get(client.id) is not client:
             return
+        client.is_gone = True
         del self._by_id[client.id]
         del self._by_channel[client.channel]
         self._leaving.pop(client.id, None)

@@ -109,6 +109,7 @@ class MessagingService:
             return
         request = None
         try:
+            self._desk.admit(call.caller, call.method.code, now)
             call.client = self._client_of(call)
             request = decode(call.method.request, message)
         except CallRefused as refusal:
@@ -126,10 +127,16 @@ class MessagingService:
             return
 
         def learnt(refusal: CallRefused | None, later: Now) -> None:
-            if call.is_open:
-                # A stream of telemetry is never ended for the state of the cluster.
-                is_refused = refusal is not None and not call.method.is_stream
-                self._handle(call, request, refusal if is_refused else None, later)
+            if not call.is_open:
+                return
+            if call.method.is_stream:
+                refusal = None  # telemetry is never ended for the state of the cluster
+            try:
+                # What was learnt may be whose call it is.
+                self._desk.admit(call.caller, call.method.code, later)
+            except CallRefused as stranger:
+                refusal = stranger
+            self._handle(call, request, refusal, later)
 
         if learner.learn(call.method.names(request), now, learnt):
             self._handle(call, request, None, now)

@@ -12,12 +12,23 @@ from aerobee.ports.service import Effects
 from aerobee.protocol.grpc.codes import RpcStatus
 from aerobee.protocol.grpc.resources import Status
 from aerobee.protocol.grpc.wire import encode
-from aerobee.service.proxy.desk import Asker, FastDesk, Names
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.access.call_signature import CallSignature
+from aerobee.service.proxy.desk import Asker, Caller, FastDesk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient
 
 
 class OpenCall:
-    __slots__ = ("_client", "_open", "_outbox", "deadline_ms", "is_open", "method", "start")
+    __slots__ = (
+        "_caller",
+        "_client",
+        "_open",
+        "_outbox",
+        "deadline_ms",
+        "is_open",
+        "method",
+        "start",
+    )
 
     def __init__(
         self,
@@ -32,6 +43,7 @@ class OpenCall:
         self.method = method
         self.deadline_ms = deadline_ms
         """On the monotonic clock; None: the client waits for ever."""
+        self._caller: Caller | None = None
         self._client: GrpcClient | None = None
         self._outbox = outbox
         self._open = open_calls
@@ -53,9 +65,18 @@ class OpenCall:
         self._client = client
 
     @property
+    def caller(self) -> Caller:
+        """Who signed it, and from where it came."""
+        if self._caller is None:
+            host = self.start.peer.host.partition("%")[0]
+            signature = CallSignature(self.start.metadata)
+            self._caller = Caller(signature, host, self.start.connection)
+        return self._caller
+
+    @property
     def asker(self) -> Asker:
         """Its client, with the signature of this call."""
-        return Asker(self.client.channel, self.start.metadata)
+        return Asker(self.client.channel, self.caller)
 
     @property
     def is_unasked(self) -> bool:
@@ -100,6 +121,8 @@ class Method(NamedTuple):
     """A method of the messaging service."""
 
     name: str
+    code: RequestCode
+    """Of the request that it becomes."""
     request: type[Any]
     handle: Callable[[OpenCall, Any, Now], None]
     """Raises CallRefused before anything is answered."""

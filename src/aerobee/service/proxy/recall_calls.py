@@ -24,10 +24,20 @@ class RecallCalls:
 
     def methods(self) -> list[Method]:
         refuse = answering(RecallMessageResponse)
-        return [Method("RecallMessage", RecallMessageRequest, self._recall, refuse, _names)]
+        return [
+            Method(
+                "RecallMessage",
+                RequestCode.RECALL_MESSAGE,
+                RecallMessageRequest,
+                self._recall,
+                refuse,
+                _names,
+            )
+        ]
 
     def _recall(self, call: OpenCall, request: RecallMessageRequest, now: Now) -> None:
         topic = topic_in(request.topic)
+        self._desk.check(call.asker, RequestCode.RECALL_MESSAGE, {"topic": topic}, now)
         config = self._desk.find_topic(topic)
         if config is None:
             raise CallRefused(GrpcCode.TOPIC_NOT_FOUND, f"the topic {topic} does not exist")

@@ -9,6 +9,8 @@ refusal the old one: clients keep what they are told.
 Imports more than 15 modules because three calls and the renewals of all receipts are here.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from aerobee.errors import RemoteProtocolError
@@ -87,6 +89,7 @@ class ReceiptCalls:
         return [
             Method(
                 "AckMessage",
+                RequestCode.ACK_MESSAGE,
                 AckMessageRequest,
                 self._ack,
                 answering(AckMessageResponse),
@@ -94,6 +97,7 @@ class ReceiptCalls:
             ),
             Method(
                 "ChangeInvisibleDuration",
+                RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
                 ChangeInvisibleDurationRequest,
                 self._change,
                 _refuse_change,
@@ -101,6 +105,7 @@ class ReceiptCalls:
             ),
             Method(
                 "ForwardMessageToDeadLetterQueue",
+                RequestCode.CONSUMER_SEND_MSG_BACK,
                 ForwardToDeadLettersRequest,
                 self._forward,
                 answering(StatusResponse),
@@ -127,8 +132,8 @@ class ReceiptCalls:
             except CallRefused as refusal:
                 answers.add(index, refusal.status)
                 continue
-            self._ask_ack(call.asker, group, topic, handle.receipt, now, answers.adding(index))
-            self.renewals.take(key)
+            with self._ending(call.client, key, answers.adding(index)) as heard:
+                self._ask_ack(call.asker, group, topic, handle.receipt, now, heard)
 
     def drop(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Acknowledge a message that is not handed out."""
@@ -175,16 +180,16 @@ class ReceiptCalls:
                 given = _changed_handle(handle, answer)
             call.answer(ChangeInvisibleDurationResponse(status_of(answer), given))
 
-        self._ask_change(
-            call.asker,
-            (group, topic),
-            handle.receipt,
-            invisible_ms,
-            now,
-            changed,
-            suspend=bool(request.suspend),
-        )
-        self.renewals.take(key)
+        with self._ending(call.client, key, changed) as heard:
+            self._ask_change(
+                call.asker,
+                (group, topic),
+                handle.receipt,
+                invisible_ms,
+                now,
+                heard,
+                suspend=bool(request.suspend),
+            )
 
     def give_back(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Make a message visible soon that its client did not get."""
@@ -239,8 +244,9 @@ class ReceiptCalls:
         def buried(answer: Answer) -> None:
             call.answer(StatusResponse(status_of(answer)))
 
-        self._ask_burial(call.asker, (group, topic), request.message_id, handle, now, buried)
-        self.renewals.take(key)
+        place = (group, topic)
+        with self._ending(call.client, key, buried) as heard:
+            self._ask_burial(call.asker, place, request.message_id, handle, now, heard)
 
     def bury(
         self, client: GrpcClient, group: str, topic: str, message_id: str, handle: str, now: Now
@@ -325,9 +331,29 @@ class ReceiptCalls:
         place = (renewal.key[1], renewal.topic)
         self._ask_change(Asker(renewal.channel), place, handle.receipt, invisible_ms, now, changed)
 
+    @contextmanager
+    def _ending(self, client: GrpcClient, key: RenewalKey, then: Then) -> Iterator[Then]:
+        """While a client is done with a message, it is not renewed; if that is refused, here or by
+        the broker, it goes on: a client tries again, and any peer can name another client."""
+        renewal = self.renewals.take(key)
+
+        def go_on() -> None:
+            if renewal is not None and not client.is_gone:
+                self.renewals.add(renewal)
+
+        def heard(answer: Answer) -> None:
+            if answer.code is not ResponseCode.SUCCESS:
+                go_on()
+            then(answer)
+
+        try:
+            yield heard
+        except CallRefused:
+            go_on()
+            raise
+
     def _newest(self, key: RenewalKey, handle: ReceiptHandle) -> ReceiptHandle:
-        """The newest handle of a message. Its renewal ends only when its client was let pass: any
-        peer can name another client."""
+        """The newest handle of a message."""
         renewal = self.renewals.find(key)
         return handle if renewal is None else ReceiptHandle(renewal.handle)
 

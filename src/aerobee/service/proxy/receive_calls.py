@@ -108,7 +108,16 @@ class ReceiveCalls:
         self._held: dict[ChannelId, dict[OpenCall, Asked]] = {}
 
     def methods(self) -> list[Method]:
-        return [Method("ReceiveMessage", ReceiveMessageRequest, self._receive, _refuse, _names)]
+        return [
+            Method(
+                "ReceiveMessage",
+                RequestCode.POP_MESSAGE,
+                ReceiveMessageRequest,
+                self._receive,
+                _refuse,
+                _names,
+            )
+        ]
 
     def on_tick(self, now: Now) -> None:
         self._now = now

@@ -50,6 +50,7 @@ class RouteCalls:
         return [
             Method(
                 "QueryRoute",
+                RequestCode.GET_ROUTEINFO_BY_TOPIC,
                 QueryRouteRequest,
                 self._query_route,
                 answering(QueryRouteResponse),
@@ -57,6 +58,7 @@ class RouteCalls:
             ),
             Method(
                 "QueryAssignment",
+                RequestCode.POP_MESSAGE,
                 QueryAssignmentRequest,
                 self._query_assignment,
                 answering(QueryAssignmentResponse),

@@ -75,5 +75,6 @@ class RpcDoor:
         host = self._hosts.pop(connection, None)
         if host is not None:
             self._limits.closed(host)
+        self._gate.forget_calls(connection)
         self.messaging.on_rpc_closed(connection, now)
         return self._sent()

@@ -57,6 +57,7 @@ class SendCalls:
         return [
             Method(
                 "SendMessage",
+                RequestCode.SEND_MESSAGE_V2,
                 SendMessageRequest,
                 self._send,
                 answering(SendMessageResponse),
@@ -78,6 +79,8 @@ class SendCalls:
         for message in messages:
             unpack_body(message, self._desk.body_bytes_max)
             check_message(message, now.wall_ms)
+        # Before the tables are looked at: what there is, is not told to whom may not send.
+        self._desk.check(call.asker, RequestCode.SEND_MESSAGE_V2, {"b": topic}, now)
         config = self._desk.find_topic(topic)
         if config is None:
             raise CallRefused(

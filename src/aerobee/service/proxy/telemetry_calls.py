@@ -57,15 +57,23 @@ class TelemetryCalls:
         return [
             Method(
                 "Telemetry",
+                RequestCode.HEART_BEAT,
                 TelemetryCommand,
                 self._take,
                 _end_telemetry,
                 _names,
                 is_stream=True,
             ),
-            Method("Heartbeat", HeartbeatRequest, self._beat, answering(StatusResponse)),
+            Method(
+                "Heartbeat",
+                RequestCode.HEART_BEAT,
+                HeartbeatRequest,
+                self._beat,
+                answering(StatusResponse),
+            ),
             Method(
                 "NotifyClientTermination",
+                RequestCode.UNREGISTER_CLIENT,
                 NotifyClientTerminationRequest,
                 self._terminate,
                 answering(StatusResponse),

@@ -43,7 +43,13 @@ class TransactionCalls:
 
     def methods(self) -> list[Method]:
         return [
-            Method("EndTransaction", EndTransactionRequest, self._end, answering(StatusResponse))
+            Method(
+                "EndTransaction",
+                RequestCode.END_TRANSACTION,
+                EndTransactionRequest,
+                self._end,
+                answering(StatusResponse),
+            )
         ]
 
     def _end(self, call: OpenCall, request: EndTransactionRequest, now: Now) -> None:

@@ -46,6 +46,11 @@ def test_a_message_comes_again_after_its_changed_invisible_duration(
     client: Program, ground: Ground, names: Names
 ) -> None:
     prepare(ground, names)
+    postpone_one_of_two(client, ground, names)
+
+
+def postpone_one_of_two(client: Program, ground: Ground, names: Names) -> None:
+    """Two messages whose invisible durations are changed; one of them is acknowledged then."""
     for body in ("soon", "never"):
         ground.send(names.topic, 0, body)
     client.open(names.one, names.group, names.topic)

@@ -36,6 +36,17 @@ def test_settings_that_promise_more_than_they_hold_are_told(tmp_path: Path) -> N
     assert warning.change.startswith("write inSyncReplicas=2")
 
 
+def test_passwords_in_a_file_that_others_may_read_are_told(tmp_path: Path) -> None:
+    config = tmp_path / "broker.conf"
+    user = 'initAuthenticationUser={"username":"root","password":"hidden"}\n'
+    for text, mode, is_told in ((user, 0o644, True), (user, 0o600, False), ("", 0o644, False)):
+        config.write_text(f"namesrvAddr={NOWHERE}\n{text}")
+        config.chmod(mode)
+        found = examine(Subject(NOWHERE, False, str(config), str(tmp_path), environment={}))
+        assert any("has passwords" in one.seen for one in found) == is_told
+        assert not any("hidden" in f"{one}" for one in found)
+
+
 def test_certificates_are_judged_with_the_settings(tmp_path: Path) -> None:
     config = tmp_path / "broker.conf"
     for pair, level in ((certificates().host, OK), (certificates().expired, BAD)):

@@ -40,6 +40,10 @@ def test_a_broker_that_is_open_to_everybody_is_bad() -> None:
     assert "insecure" not in levels(GOOD)
 
 
+def test_passwords_that_others_may_read_are_bad() -> None:
+    assert levels(replace(GOOD, shows_passwords=True))["broker.conf"] == BAD
+
+
 def test_settings_that_do_not_fit_together_say_what_to_write_instead() -> None:
     warnings = ("a=1 does nothing: write a=2", "b=1 is odd")
     found = [

@@ -1,5 +1,4 @@
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from aerobee.model.route import MASTER_ID
 from aerobee.protocol.headers.replication import ASYNC_MASTER
 from aerobee.testing import Cluster
 from tests.admin_kit import with_admin
-from tests.migration_kit import FACTS, NewBroker, new_broker, role_of
+from tests.migration_kit import FACTS, NewBroker, WaitingCommand, new_broker, role_of
 
 
 def hand_over(new: NewBroker) -> HandOver:
@@ -30,14 +29,11 @@ def test_a_slave_that_is_restarted_as_the_master_has_everything_and_ours_follows
         await cluster.client.send("orders", b"before")
         async with new_broker(admin, cluster, tmp_path) as new:
             await new.caught_up()
-            # The command waits for a line, which is written when the slave is the master.
-            pipe = tmp_path / "restarted"
-            os.mkfifo(pipe)
-            task = asyncio.create_task(hand_over(new).run(OperatorStep(f"cat {pipe}")))
-            await new.said.until("is slave 2 from now on")
+            task = asyncio.create_task(hand_over(new).run(waiting.step))
+            await new.said.until("is slave 2 from now on", task)
             own = new.sides.own
             await admin.replicas.change_role(own, ASYNC_MASTER, MASTER_ID, is_forced=True)
-            await asyncio.to_thread(pipe.write_text, "restarted\n")
+            waiting.let_go()
             outcome = await task
             assert (outcome.messages, outcome.older) == (1, [])
             (broker,) = (await admin.cluster()).brokers
@@ -46,7 +42,8 @@ def test_a_slave_that_is_restarted_as_the_master_has_everything_and_ours_follows
             await cluster.client.send("orders", b"after")
             assert new.messages() == 2
 
-    with_admin(test)
+    with WaitingCommand(tmp_path) as waiting:
+        with_admin(test)
 
 
 def test_a_restart_that_fails_leaves_our_master_as_it_was(tmp_path: Path) -> None:
@@ -71,7 +68,7 @@ def test_a_hand_over_that_is_stopped_while_a_person_is_asked_leaves_our_master_a
         async with new_broker(admin, cluster, tmp_path) as new:
             await new.caught_up()
             task = asyncio.create_task(hand_over(new).run(BY_HAND))
-            await new.said.until("restart the broker")
+            await new.said.until("restart the broker", task)
             task.cancel()
             with pytest.raises(TakeoverFailed, match="stopped before"):
                 await task

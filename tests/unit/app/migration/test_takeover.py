@@ -1,5 +1,4 @@
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from aerobee.app.migration.takeover import Takeover
 from aerobee.client.admin.admin import Admin
 from aerobee.testing import Cluster
 from tests.admin_kit import with_admin
-from tests.migration_kit import NewBroker, new_broker, role_of
+from tests.migration_kit import NewBroker, WaitingCommand, new_broker, role_of
 
 
 def takeover(new: NewBroker, stopping: OperatorStep) -> Takeover:
@@ -49,7 +48,7 @@ def test_a_takeover_that_is_cancelled_leaves_the_master_as_it_was(tmp_path: Path
             await new.caught_up()
             stopping = OperatorStep(command="sleep 1000", seconds_max=1000)
             task = asyncio.create_task(takeover(new, stopping).run())
-            await new.said.until("are equal")
+            await new.said.until("are equal", task)
             assert await permission(admin, new.sides.master) == "4"
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -124,17 +123,15 @@ def test_a_master_that_its_command_stops_is_replaced(tmp_path: Path) -> None:
         await cluster.client.send("orders", b"before")
         async with new_broker(admin, cluster, tmp_path) as new:
             await new.caught_up()
-            # The command waits for a line, which is written when the master has been stopped.
-            pipe = tmp_path / "stopped"
-            os.mkfifo(pipe)
-            task = asyncio.create_task(takeover(new, OperatorStep(f"cat {pipe}")).run())
-            await new.said.until("are equal")
+            task = asyncio.create_task(takeover(new, waiting.step).run())
+            await new.said.until("are equal", task)
             await cluster.stop_broker("broker-a")
-            await asyncio.to_thread(pipe.write_text, "stopped\n")
+            waiting.let_go()
             await task
             (broker,) = (await admin.cluster()).brokers
             assert broker.addresses == {0: new.sides.own}
             await cluster.client.send("orders", b"after")
             assert new.messages() == 2
 
-    with_admin(test)
+    with WaitingCommand(tmp_path) as waiting:
+        with_admin(test)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from aerobee.model.replica_status import ReplicaLag
+from aerobee.model.topic import DataVersion
 from aerobee.protocol.headers.replication import ChangeRoleHeader
 from tests.cli_kit import OnTerminal, Said, aerobee
 from tests.replica_script import Replica, ReplicaScript, lone_master, master, slave
@@ -99,6 +100,19 @@ def test_the_longest_slave_becomes_the_master() -> None:
         assert f"{longest.address} is the master of broker-a now" in said.out
         assert "aerobee broker demote" in said.out
         assert (shorter.changes, longest.changes) == ([], [ChangeRoleHeader("ASYNC_MASTER", 0)])
+
+
+def test_the_new_master_begins_a_term_that_name_servers_have_not_seen() -> None:
+    old, new = lone_master(600), slave(1, 600)
+    with ReplicaScript(old, new).running() as script:
+        script.version = DataVersion(4, 0, 0)  # RocketMQ's name server tells that of a master
+        assert promoted(Server(script.name_server), "--yes", "--beside-master").status == 0
+        assert [one.above_term for one in new.changes] == [4]
+    new = slave(1)
+    with ReplicaScript(new).running() as script:
+        script.term = 6
+        assert promoted(Server(script.name_server), "--yes").status == 0
+        assert [one.above_term for one in new.changes] == [6]
 
 
 def test_nothing_is_changed_before_somebody_agrees() -> None:

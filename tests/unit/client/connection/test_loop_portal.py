@@ -1,7 +1,9 @@
 import asyncio
+import gc
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -113,3 +115,17 @@ def test_the_loop_is_uvloops_where_it_is_installed() -> None:
             assert isinstance(loop, uvloop.Loop)
     finally:
         loop.close()
+
+
+@pytest.mark.timeout(60, method="thread")  # no signal ends the wait that this is about
+def test_a_loop_is_closed_also_while_a_server_is_open() -> None:
+    """A failing test leaves it so; the warning must not keep uvloop waiting."""
+
+    async def leave_open() -> None:
+        await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", 0)
+
+    with warnings.catch_warnings(record=True) as told:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(leave_open())
+        gc.collect()
+    assert told

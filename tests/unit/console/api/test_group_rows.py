@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from aerobee.client.admin.groups import GroupProgress
 from aerobee.console.api.group_rows import (
     config_row,
@@ -41,6 +43,9 @@ def test_a_member_that_says_nothing_has_no_figures() -> None:
     told, silent = member_rows([CLIENT, CLIENT._replace(client_id="c2")], {"c1": INFO, "c2": None})
     assert (told["queues"], told["consume_ms"], told["ok"], told["failed"]) == (1, 1.5, 10.0, 0.5)
     assert (silent["queues"], silent["ok"]) == (None, None)
+    ours = replace(INFO, properties={"PROP_CLIENT_VERSION": "AEROBEE"})
+    (counts_nothing,) = member_rows([CLIENT], {"c1": ours})
+    assert (counts_nothing["queues"], counts_nothing["consume_ms"]) == (1, None)
     assert connection_row(CLIENT)["version"] == "V5_5_0"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from aerobee.client.core.known_table import KnownTable
-from aerobee.console.watch.broker_tables import BrokerTables, in_parts, or_none
+from aerobee.console.watch.broker_tables import BrokerTables, in_parts, in_time, or_none
 from aerobee.errors import Misuse, PartlyDone
 from aerobee.model.topic import DataVersion, TopicConfig
 
@@ -71,3 +71,16 @@ def test_an_error_may_be_an_answer() -> None:
     found, error = asyncio.run(or_none(fail()))
     assert found is None
     assert error is not None
+
+
+def test_a_client_that_refuses_has_no_answer_and_others_have_theirs() -> None:
+    async def refuse() -> int:
+        raise Misuse("no")
+
+    async def tell() -> int:
+        return 7
+
+    async def live() -> tuple[int | None, int | None]:
+        return await in_time(refuse()), await in_time(tell())
+
+    assert asyncio.run(live()) == (None, 7)

@@ -41,13 +41,14 @@ def test_figures_that_are_texts_are_parsed_and_what_is_none_is_nothing() -> None
             "scheduleMessageOffset_3": "7,9",
             "scheduleMessageOffset_4": "x",
             "remainHowManyDataToFlush": "1.5 KiB",
+            "putLatency50": "0.50",
             "putLatency99": "0.75",
             "putLatency999": "n/a",
         }
     )
     assert waiting_by_level(info) == {3: 2}
     assert flush_behind(info) == 1536
-    assert put_latency(info) == {"p99": 0.75}
+    assert put_latency(info) == {"p50": 0.5, "p99": 0.75}
     assert put_latency(RuntimeInfo({})) is None
     assert flush_behind(RuntimeInfo({})) == 0
 

@@ -6,6 +6,7 @@ from aerobee.protocol.headers.replication import (
     ChangedRoleHeader,
     ChangeRoleHeader,
     ExchangeHaHeader,
+    KnownTermHeader,
     MemberGroupHeader,
     MinBrokerIdHeader,
     ResetFlushOffsetHeader,
@@ -33,15 +34,18 @@ from aerobee.protocol.remoting.declared_header import read_header, write_header
         (ExchangeHaHeader(), {}),
         (ResetFlushOffsetHeader(-1), {"masterFlushOffset": "-1"}),
         (
-            ChangeRoleHeader(SLAVE, 1, "m:1", "m:2", True),
+            ChangeRoleHeader(SLAVE, 1, "m:1", "m:2", True, 3),
             {
                 "role": "SLAVE",
                 "brokerId": "1",
                 "masterAddress": "m:1",
                 "masterHaAddress": "m:2",
                 "force": "true",
+                "aboveTerm": "3",
             },
         ),
+        (KnownTermHeader(7), {"term": "7"}),
+        (KnownTermHeader(), {}),
         (ChangedRoleHeader("SLAVE", 510), {"role": "SLAVE", "endOffset": "510"}),
     ],
 )

@@ -39,6 +39,24 @@ def test_guesses_slow_down() -> None:
     assert may_look(kit, "root", "root-secret")
 
 
+def test_failed_log_ins_are_counted_where_anybody_logs_in() -> None:
+    name = "aerobee_failed_log_ins_total"
+
+    def failed(kit: BrokerKit | NameServerKit) -> list[object]:
+        watch = kit.broker.watch if isinstance(kit, BrokerKit) else kit.service.watch
+        metrics = [one for one in watch.metrics(kit.clock.now()) if one.name == name]
+        return [sample.value for one in metrics for sample in one.samples]
+
+    kit = guarded_broker()
+    assert failed(kit) == [0]
+    assert not may_look(kit, "root", "guess")
+    assert kit.ask(28, {"AccessKey": "root", "Signature": "guess"}).code == 16
+    assert may_look(kit, "root", "root-secret")
+    assert failed(kit) == [2]
+    assert failed(BrokerKit()) == []
+    assert failed(NameServerKit(access=ACCESS)) == [0]
+
+
 def test_without_authentication_everybody_may_look() -> None:
     kit = BrokerKit()
     assert not kit.broker.watch.asks_who_looks

@@ -11,6 +11,7 @@ from aerobee.protocol.remoting.signature import ACCESS_KEY
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.gateway.callers import GuardConfig
 from tests.access_kit import INNER, ROOT
 from tests.gateway_kit import GatewayKit, restart
 from tests.grpc_kit import message, receiving, typed
@@ -80,7 +81,8 @@ def test_requests_of_brokers_that_are_not_for_clients_change_nothing() -> None:
 
 
 def test_requests_are_signed_as_the_user_of_the_process() -> None:
-    kit = GatewayKit(typed("orders", "NORMAL"), access=AccessConfig(init_user=ROOT, inner=INNER))
+    guard = GuardConfig(AccessConfig(init_user=ROOT, inner=INNER))
+    kit = GatewayKit(typed("orders", "NORMAL"), guard=guard)
     kit.produce("orders")
     kit.clock.advance(1_000)
     dials = [one for one in kit.gateway.on_tick(kit.clock.now()) if isinstance(one, Dial)]

@@ -21,7 +21,7 @@ class Rig:
         brokers = KnownBrokers()
         brokers.note(TopicRoute((), (BrokerData("c", "a", {0: "a:1"}),)))
         requests = BrokerRequests(self.outbox)
-        self.table = Registrations("me", brokers, requests, lambda now, then: then())
+        self.table = Registrations("me", brokers, requests, lambda now, then: then(()))
 
     def beats(self, monotonic_ms: int) -> list[Heartbeat]:
         """What brokers hear when time has come so far."""

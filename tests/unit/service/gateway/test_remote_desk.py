@@ -20,6 +20,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.gateway.callers import GuardConfig
 from tests.access_kit import INNER, ROOT
 from tests.gateway_kit import ADDRESS, GatewayKit
 from tests.grpc_kit import message, receiving, signed_by, typed
@@ -204,7 +205,7 @@ GUARDED = AccessConfig(True, True, init_user=ROOT, inner=INNER)
 
 @pytest.mark.parametrize(("user", "code"), [("root", GrpcCode.OK), ("x", GrpcCode.UNAUTHORIZED)])
 def test_callers_sign_for_everything_that_they_ask(user: str, code: GrpcCode) -> None:
-    kit = GatewayKit(typed("orders", "NORMAL"), access=GUARDED)
+    kit = GatewayKit(typed("orders", "NORMAL"), guard=GuardConfig(GUARDED))
     metadata = signed_by(user)
     assert kit.send(message(), metadata=metadata).status.code == code
     routed = kit.call("QueryRoute", QueryRouteRequest(TOPIC), metadata=metadata)

@@ -164,6 +164,7 @@ def test_the_members_of_a_group_are_those_of_one_name() -> None:
         b'{"brokerMemberGroup":{"brokerAddrs":{0:"10.0.0.1:10911"},"brokerName":"broker-a",'
         b'"cluster":"DefaultCluster"}}'
     )
+    assert made.ask(901, fields).ext_fields == {"term": "0"}
     echoed = made.ask(901, {"clusterName": "elsewhere", "brokerName": "broker-a"})
     assert bytes(echoed.body).endswith(b'"cluster":"elsewhere"}}')
     unknown = made.ask(901, {"clusterName": "c", "brokerName": "b"})

@@ -183,6 +183,18 @@ def test_an_old_master_does_not_take_the_id_of_its_successor() -> None:
     assert t.queues("Orders") is None
 
 
+def test_the_newest_term_of_a_name_is_known_as_long_as_one_of_its_brokers_is_there() -> None:
+    t = Table()
+    assert t.table.find_term("a") == 0
+    t.register(*SYSTEM, where=place(broker_id=1, address="h:2"), channel=OTHER)
+    t.register(*SYSTEM, version=DataVersion(3, 0, 0))
+    t.register(*SYSTEM, where=place(broker_id=1, address="h:2"), channel=OTHER)
+    t.table.drop_channel(CHANNEL)
+    assert (t.addresses(), t.table.find_term("a")) == ({1: "h:2"}, 3)
+    t.table.drop_channel(OTHER)
+    assert t.table.find_term("a") == 0
+
+
 def test_a_slave_is_told_its_master_and_uploads_no_topics() -> None:
     t = Table()
     assert t.register(*SYSTEM) == Registered()

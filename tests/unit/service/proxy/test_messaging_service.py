@@ -1,9 +1,29 @@
-from aerobee.protocol.grpc.calls import HeartbeatRequest, QueryRouteRequest, SendMessageRequest
+"""Calls of gRPC; a broker that asks who calls decides whose they are before it reads them."""
+
+from dataclasses import replace
+
+import pytest
+
+from aerobee.model.access import Rule
+from aerobee.ports.audit import AuditEvent
+from aerobee.ports.rpc import RpcConnectionId
+from aerobee.protocol.grpc.calls import (
+    SERVICE,
+    HeartbeatRequest,
+    QueryRouteRequest,
+    RecallMessageRequest,
+    SendMessageRequest,
+)
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.resources import Resource
-from tests.grpc_kit import GrpcKit, message, receiving, typed
+from tests.access_kit import ACCESS, ask_as, make_user, set_rules
+from tests.broker_kit import create_fields
+from tests.grpc_kit import IDENTITY, GrpcKit, message, receiving, signed_by, typed
 
 ORDERS = QueryRouteRequest(Resource("", "orders"))
+PUB = Rule("Topic:orders", ("Pub",))
+GUESS = {**signed_by("alice"), "x-mq-date-time": "another"}
+METHODS = sorted(path.removeprefix(SERVICE) for path in GrpcKit().door.messaging._methods)
 
 
 def test_methods_that_are_not_served_are_unimplemented() -> None:
@@ -76,3 +96,86 @@ def test_a_call_that_was_given_up_is_not_answered() -> None:
     kit.disconnect()
     kit.run(20_000, 1_000)
     assert call not in kit.ended
+
+
+def guarded(audit: list[AuditEvent] | None = None) -> GrpcKit:
+    """A broker with a topic, and alice, who may send to it."""
+    sink = None if audit is None else audit.append
+    kit = GrpcKit(identity=replace(IDENTITY, access=ACCESS, audit=sink))
+    ask_as(kit, "root", 17, create_fields(typed("orders", "DELAY")))
+    make_user(kit, "alice", PUB)
+    return kit
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("metadata", [{}, GUESS, signed_by("stranger")], ids=["", "wrong", "eve"])
+def test_a_stranger_is_refused_before_anything_is_made_or_read(
+    method: str, metadata: dict[str, str]
+) -> None:
+    kit = guarded()
+    call = kit.begin(method, b"\xff no message of any kind", "c1", metadata=metadata)
+    kit.finish()
+    refused, *_ = kit.responses(call)
+    assert refused.status.code == GrpcCode.UNAUTHORIZED
+    assert len(kit.door.messaging.clients) == 0
+
+
+def test_who_may_not_send_does_not_learn_which_topics_there_are() -> None:
+    kit = guarded()
+    make_user(kit, "bob")
+    heard = set()
+    for topic in ("orders", "nothing"):
+        recall = RecallMessageRequest(Resource("", topic), "x")
+        for method, request in (
+            ("SendMessage", SendMessageRequest([message(topic)])),
+            ("RecallMessage", recall),
+        ):
+            heard.add(kit.call(method, request, metadata=signed_by("bob")).status.code)
+    assert heard == {GrpcCode.UNAUTHORIZED}
+
+
+def test_a_rule_for_an_address_is_about_that_of_the_call_and_not_of_its_client() -> None:
+    kit = guarded()
+    set_rules(kit, "alice", replace(PUB, sources=("10.0.0.9",)))
+    alice = signed_by("alice")
+    assert kit.call("QueryRoute", ORDERS, "c1", metadata=alice).status.code == GrpcCode.OK
+    elsewhere = RpcConnectionId(50)
+    refused = kit.call(
+        "QueryRoute", ORDERS, "c1", metadata=alice, connection=elsewhere, host="10.0.0.8"
+    )
+    assert refused.status.code == GrpcCode.UNAUTHORIZED
+
+
+def test_guesses_slow_down_their_address_and_not_that_of_the_client_that_they_name() -> None:
+    kit = guarded()
+    alice = signed_by("alice")
+    first, second = RpcConnectionId(50), RpcConnectionId(51)
+
+    def ask(metadata: dict[str, str], connection: RpcConnectionId, host: str) -> GrpcCode:
+        answer = kit.call(
+            "QueryRoute", ORDERS, "c1", metadata=metadata, connection=connection, host=host
+        )
+        return GrpcCode(answer.status.code)
+
+    assert ask(alice, first, "10.0.0.8") == GrpcCode.OK
+    guesses = [ask(GUESS, second, "10.0.0.8") for _ in range(12)]
+    assert guesses == [GrpcCode.UNAUTHORIZED] * 10 + [GrpcCode.TOO_MANY_REQUESTS] * 2
+    # She has signed on her connection before; on a new one from there she waits.
+    assert ask(alice, first, "10.0.0.8") == GrpcCode.OK
+    assert ask(alice, RpcConnectionId(52), "10.0.0.8") == GrpcCode.TOO_MANY_REQUESTS
+    assert ask(alice, RpcConnectionId(53), "10.0.0.7") == GrpcCode.OK
+    kit.disconnect(first)
+    assert ask(alice, first, "10.0.0.8") == GrpcCode.TOO_MANY_REQUESTS
+
+
+def test_the_trail_has_the_name_that_a_call_claims() -> None:
+    told: list[AuditEvent] = []
+    kit = guarded(told)
+    told.clear()
+    kit.call("QueryRoute", ORDERS, metadata=GUESS)
+    (event,) = told
+    assert (event.user, event.request, event.decision) == (
+        "alice",
+        "GET_ROUTEINFO_BY_TOPIC",
+        "deny",
+    )

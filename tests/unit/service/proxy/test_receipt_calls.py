@@ -193,6 +193,34 @@ def test_a_peer_without_rights_does_not_end_the_renewals_of_a_client_that_it_nam
     assert done.status.code == GrpcCode.OK
 
 
+@pytest.mark.parametrize("way", ["AckMessage", "ChangeInvisibleDuration", "ForwardMessage"])
+def test_a_message_is_renewed_further_when_the_broker_refuses_what_its_client_wants(
+    way: str,
+) -> None:
+    kit = orders(b"a")
+    kit.consume("g", "orders", kind=ClientType.PUSH_CONSUMER)
+    (found,) = kit.receive(receiving(is_renewed=True))
+    elsewhere = Resource("", "elsewhere")
+    handle = handle_of(found)
+    match way:
+        case "AckMessage":
+            entries = [AckMessageEntry("ID-a", handle)]
+            refused = kit.call("AckMessage", AckMessageRequest(GROUP, elsewhere, entries))
+        case "ChangeInvisibleDuration":
+            wanted = ChangeInvisibleDurationRequest(GROUP, elsewhere, handle, Duration(1), "ID-a")
+            refused = kit.call("ChangeInvisibleDuration", wanted)
+        case _:
+            nowhere = " ".join([*handle.split(" ")[:8], "999999"])
+            request = ForwardToDeadLettersRequest(GROUP, TOPIC, nowhere, "ID-a", 1, 1)
+            (renewal,) = kit.door.messaging._receipts.renewals._by_key.values()
+            renewal.handle = nowhere
+            refused = kit.call("ForwardMessageToDeadLetterQueue", request)
+            renewal.handle = handle
+    assert refused.status.code != GrpcCode.OK
+    kit.run(90_000, 1_000)
+    assert ack(kit, found).status.code == GrpcCode.OK
+
+
 def test_after_a_kill_only_what_was_not_acknowledged_comes_again() -> None:
     kit = orders(b"done", b"open")
     done, left = sorted(kit.receive(receiving(invisible_s=10)), key=lambda one: one.body)

@@ -12,7 +12,7 @@ from aerobee.client.admin.dead_letters import origin_of
 from aerobee.console.api.listing import LIST, Row, page_of
 from aerobee.console.http.action import GET, POST, Action, Ask, Download, Record
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind, in_path
-from aerobee.console.http.problem import not_found
+from aerobee.console.http.problem import Problem, not_found
 from aerobee.console.message.message_export import FORMATS, NDJSON, exported
 from aerobee.console.message.message_rows import host_of, message_row
 from aerobee.console.message.message_search import Found
@@ -61,7 +61,7 @@ class DeadLetterPages:
                 self.show,
                 (_GROUP, *_SPAN, _limit(SHOWN, SHOWN_MAX, QUERY)),
                 command="aerobee dlq show {group}",
-                python="[one async for one in admin.dead_letters.of({group!r})]",
+                python="async for one in admin.dead_letters.of({group!r}): print(one)",
             ),
             Action(
                 "exportDeadLetters",
@@ -99,8 +99,10 @@ class DeadLetterPages:
                 ),
                 confirm="group",
                 has_dry_run=True,
-                command="aerobee dlq resend {group}",
-                python="await admin.dead_letters.resend_all({group!r})",
+                ends_with_visitor=True,
+                command="aerobee dlq resend {group} [{ids+}][--all?-{ids}] [--rate {per_second}]",
+                python="await admin.dead_letters.resend_all({group!r}[, limit={limit}]"
+                "[, per_second={per_second}])",
             ),
         )
 
@@ -147,23 +149,25 @@ class DeadLetterPages:
     async def resend(self, ask: Ask) -> Record:
         group, ids = ask.text("group"), set(ask.texts("ids"))
         await self._check(group)
-        if ask.is_dry or ids:
-            letters = [
-                one
-                async for one in self._admin.dead_letters.of(group)
-                if not ids or one.offset_message_id in ids
-            ][: ask.whole("limit")]
-            if ask.is_dry:
-                text = f"send {len(letters):,} dead letters to {group} again"
-                return {"would": text, "preview": {"count": len(letters)}}
+        limit = ask.whole("limit")
+        letters = [
+            one
+            async for one in self._admin.dead_letters.of(group, limit=None if ids else limit)
+            if not ids or one.offset_message_id in ids
+        ][:limit]
+        if ask.is_dry:
+            text = f"send {len(letters):,} dead letters to {group} again"
+            return {"would": text, "preview": {"count": len(letters)}}
+        count = 0
+        try:
             for one in letters:
+                if count:
+                    await asyncio.sleep(1 / ask.real("per_second"))
                 await self._admin.dead_letters.resend(one, group=group)
-                await asyncio.sleep(1 / ask.real("per_second"))
-            count = len(letters)
-        else:
-            count = await self._admin.dead_letters.resend_all(
-                group, limit=ask.whole("limit"), per_second=ask.real("per_second")
-            )
+                count += 1
+        except asyncio.CancelledError:
+            why = f"stopped: {count:,} of {len(letters):,} were sent to {group} again"
+            raise Problem(400, "stopped", why) from None
         return {"done": f"{count:,} dead letters were sent to {group} again", "count": count}
 
     async def _check(self, group: str) -> None:

@@ -114,7 +114,7 @@ class MessagePages:
                 "Messages as they are stored, from now on",
                 self.tail,
                 (_OF, *_FILTERS),
-                command="aerobee message tail {topic}",
+                command="aerobee message tail {topic} [--tags {tag}] [--sql {sql}]",
                 is_stream=True,
             ),
             Action(
@@ -183,6 +183,7 @@ class MessagePages:
                     Parameter("to", BODY, "or a topic"),
                 ),
                 of="id",
+                command="aerobee message resend {topic} {id} [--group {group}] [--to {to}]",
             ),
         )
 

@@ -43,7 +43,7 @@ class TransactionPages:
                     Parameter("limit", QUERY, "at most", ValueKind.WHOLE, SHOWN, bounds=bounds),
                 ),
                 command="aerobee transaction list",
-                python="[one async for one in admin.transactions.open()]",
+                python="async for one in admin.transactions.open(): print(one)",
             ),
             Action(
                 "commitTransaction",

@@ -1,11 +1,12 @@
 """Promotion prepares the tables of a slave for its time as master.
 
 - **The next term.** The versions of topics and groups begin with a term (`stateVersion`), which
-  rises with every promotion: above that of this broker's own tables, and above that of the masters
-  that it has compared its log with, whose tables it may not have copied in time. Name servers keep
-  the master of the highest term: an old master that comes back and does not know of its successor
-  cannot take its place. One that comes back as a slave takes the tables of its successor, although
-  it may have changed its own later.
+  rises with every promotion: above that of this broker's own tables, above that of the masters
+  that it has compared its log with, whose tables it may not have copied in time, and above what
+  name servers have seen (`above_term` of CHANGE_BROKER_ROLE). They keep the master of the highest
+  term: an old master that comes back and does not know of its successor cannot take its place. One
+  that comes back as a slave takes the tables of its successor, although it may have changed its own
+  later.
 - **Topics that have messages and no config.** A topic that was made just before the master was lost
   may not have been copied, while its messages were. It is made with as many queues as the log has
   of it, so that they can be read, and without attributes, which the log does not have.

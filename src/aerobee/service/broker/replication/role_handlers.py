@@ -79,7 +79,8 @@ class RoleHandlers:
             self._outbox.append(wish)
 
         if role.is_master and isinstance(status, SlaveStatus):
-            self._promotion.prepare(request.now, prepared, self._known_term() + 1)
+            known = max(self._known_term(), header.above_term)
+            self._promotion.prepare(request.now, prepared, known + 1)
         else:
             prepared(None)
         return None

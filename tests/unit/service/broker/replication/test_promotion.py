@@ -15,11 +15,11 @@ def version_of(kit: BrokerKit) -> str:
     return bytes(kit.ask(21).body).decode()
 
 
-def promoted(pair: Pair) -> BrokerKit:
+def promoted(pair: Pair, above_term: int = 0) -> BrokerKit:
     """The slave as master, after its process was built anew."""
     pair.is_cut = True
     pair.drop_link()
-    assert pair.slave.ask(28008, PROMOTE).code == 0
+    assert pair.slave.ask(28008, {**PROMOTE, "aboveTerm": str(above_term)}).code == 0
     pair.slave.stop()
     return BrokerKit(disk=pair.slave.disk, identity=MASTER, clock=pair.slave.clock)
 
@@ -48,6 +48,14 @@ def test_a_slave_that_has_not_copied_the_tables_of_its_master_is_of_a_later_term
     assert pair.slave.store.end_offset == pair.master.store.end_offset
     assert '"stateVersion":0' in version_of(pair.slave)
     assert '"stateVersion":2' in version_of(promoted(pair))
+
+
+def test_a_promoted_slave_is_of_a_later_term_than_name_servers_have_seen() -> None:
+    pair = Pair(TOPIC)
+    pair.run(8_000)
+    kit = promoted(pair, above_term=7)
+    assert '"stateVersion":8' in version_of(kit)
+    assert decode_broker_versions(bytes(kit.ask(28007).body)).groups.state_version == 8
 
 
 def test_a_topic_whose_messages_came_and_whose_config_did_not_is_there_after_a_promotion() -> None:

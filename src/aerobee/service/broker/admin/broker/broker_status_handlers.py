@@ -97,6 +97,7 @@ class BrokerStatusHandlers:
             "getFoundTps": _three(found.rates()),
             "getMissTps": _three(missed.rates()),
             "getTotalTps": _three(asked),
+            "putLatency50": f"{self._latency.percentile(0.5):.2f}",
             "putLatency99": f"{self._latency.percentile(0.99):.2f}",
             "putLatency999": f"{self._latency.percentile(0.999):.2f}",
             "putMessageTimesTotal": str(put.total),

@@ -26,7 +26,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.acting.member_group import Members
 from aerobee.service.broker.replication.metadata.metadata_round import Progress, copy_progress
-from aerobee.service.broker.replication.metadata.question import Question
+from aerobee.service.question import Question
 
 _log = logging.getLogger(__name__)
 

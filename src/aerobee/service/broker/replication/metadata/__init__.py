@@ -17,8 +17,7 @@ Laws.
 
 metadata_copy          when to ask, and when to apply
 metadata_round         the questions of one round, and the snapshot in their answers
-question               generators that yield a request and are sent the answer
-table_copy, file_copy  topics and groups in pages, state files in pieces
+table_copy             topics and groups in pages; state files in pieces: `service.file_copy`
 snapshot_applying      a snapshot ─▶ tables, files, deleted topics
 copied_offsets         the rule by which offsets of master and slave are merged
 copied_files           state files, replaced in the background

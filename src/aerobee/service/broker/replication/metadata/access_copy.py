@@ -5,7 +5,6 @@ too, however far behind this slave is.
 """
 
 import logging
-import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,10 +13,9 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.headers.replicating import NO_CRC
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.access.access_store import FILE, AccessStore
-from aerobee.service.access.table_text import decode_table
-from aerobee.service.broker.replication.metadata.file_copy import copy_file
-from aerobee.service.broker.replication.metadata.question import Question
+from aerobee.service.access.access_store import AccessStore
+from aerobee.service.access_questions import CopiedAccess, sealed_table
+from aerobee.service.question import Question
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +25,7 @@ TIMEOUT_MS = 5_000
 
 
 class _Ticket(NamedTuple):
-    question: Question[bytes | None]
+    question: Question[CopiedAccess | None]
 
 
 class AccessCopy:
@@ -43,7 +41,7 @@ class AccessCopy:
         self._master = master
         self._outbox = outbox
         self._address = ""
-        self._question: Question[bytes | None] | None = None
+        self._question: Question[CopiedAccess | None] | None = None
         self._crc = NO_CRC
         self._due_ms = 0
         self._failure = ""
@@ -54,7 +52,7 @@ class AccessCopy:
             self._address, self._question, self._crc = address, None, NO_CRC
             self._due_ms = now.monotonic_ms
         if address and self._question is None and now.monotonic_ms >= self._due_ms:
-            self._question = copy_file(FILE, self._crc)
+            self._question = sealed_table(self._key, self._crc)
             self._ask(self._question, next(self._question))
 
     def rest_ms(self, now: Now) -> int:
@@ -73,7 +71,7 @@ class AccessCopy:
         except StopIteration as over:
             self._question = None
             self._due_ms = now.monotonic_ms + LOOK_MS
-            self._take(over.value, now)
+            self._take(over.value)
         except AerobeeError as error:
             self._fail(str(error), now)
 
@@ -82,16 +80,11 @@ class AccessCopy:
         self._question = None
         self._due_ms = 1 << 62
 
-    def _take(self, content: bytes | None, now: Now) -> None:
+    def _take(self, copied: CopiedAccess | None) -> None:
         self._failure = ""
-        if content is None:
+        if copied is None:
             return
-        try:
-            table = decode_table(content, self._key)
-        except AerobeeError as error:
-            self._fail(error.message, now)
-            return
-        crc = zlib.crc32(content)
+        table, crc = copied
 
         def saved(error: BaseException | None) -> None:
             if error is None:
@@ -101,7 +94,7 @@ class AccessCopy:
 
         self._store.take_over(table, saved)
 
-    def _ask(self, question: Question[bytes | None], command: RemotingCommand) -> None:
+    def _ask(self, question: Question[CopiedAccess | None], command: RemotingCommand) -> None:
         self._outbox.append(Dial(self._address, command, TIMEOUT_MS, _Ticket(question)))
 
     def _fail(self, why: str, now: Now) -> None:

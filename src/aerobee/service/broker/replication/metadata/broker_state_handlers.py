@@ -19,12 +19,12 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.replication.metadata.state_files import (
     PIECE_BYTES_MAX,
-    STATE_BYTES_MAX,
     STATE_FILES,
     state_path,
 )
 from aerobee.service.broker.request_table import Lane as RequestLane
 from aerobee.service.broker.request_table import Row, row
+from aerobee.service.file_copy import STATE_BYTES_MAX
 from aerobee.service.request import Answer, Request
 
 NO_FILES: Mapping[str, Callable[[], bytes]] = MappingProxyType({})

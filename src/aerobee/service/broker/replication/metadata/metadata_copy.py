@@ -35,7 +35,7 @@ from aerobee.service.broker.replication.metadata.metadata_round import (
     copy_all,
     look_again,
 )
-from aerobee.service.broker.replication.metadata.question import Question
+from aerobee.service.question import Question
 
 _log = logging.getLogger(__name__)
 

@@ -28,8 +28,6 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.fields import Fields
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse, parse_tables
-from aerobee.service.broker.replication.metadata.file_copy import copy_file
-from aerobee.service.broker.replication.metadata.question import Question, ask, require
 from aerobee.service.broker.replication.metadata.state_files import DELETED_TOPICS, READ_ORDER
 from aerobee.service.broker.replication.metadata.table_copy import (
     CopiedGroups,
@@ -39,6 +37,8 @@ from aerobee.service.broker.replication.metadata.table_copy import (
 )
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsetsSnapshot, offsets_from
 from aerobee.service.broker.state.delay_offsets import CopiedDelayOffsets, delay_offsets_from
+from aerobee.service.file_copy import copy_file
+from aerobee.service.question import Question, ask, require
 from aerobee.storage.index.deleted_topics import parse_deleted
 from aerobee.storage.timer.timer_checkpoint import TimerCheck, decode_check
 

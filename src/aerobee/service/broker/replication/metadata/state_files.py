@@ -20,8 +20,6 @@ READ_ORDER = (
 WRITE_ORDER = tuple(reversed(READ_ORDER))
 STATE_FILES = frozenset({*READ_ORDER, DELETED_TOPICS})
 
-STATE_BYTES_MAX = 64 << 20
-"""Of one file: as much as is read at a start."""
 PIECE_BYTES_MAX = 1 << 20
 """Of one answer."""
 

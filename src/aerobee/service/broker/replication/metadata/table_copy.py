@@ -21,11 +21,11 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.text.fields import Fields
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse
-from aerobee.service.broker.replication.metadata.question import Question, require
 from aerobee.service.broker.state.groups import GROUP_FORM, Forbidden, forbidden_from
 from aerobee.service.broker.state.queue_mappings import MAPPING_FORM
 from aerobee.service.broker.state.topics import TOPIC_FORM
 from aerobee.service.broker.state.versioned_table import CopiedTable, Form, copied_table
+from aerobee.service.question import Question, require
 
 PAGE_ROWS = 2_000
 PAGES_MAX = 1_000

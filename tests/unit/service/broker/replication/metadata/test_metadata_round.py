@@ -12,7 +12,7 @@ from aerobee.service.broker.replication.metadata.metadata_round import (
     copy_all,
     look_again,
 )
-from aerobee.service.broker.replication.metadata.question import Question
+from aerobee.service.question import Question
 from tests.once_kit import open_producer
 from tests.pop_kit import PopKit
 from tests.question_kit import answered, run_question

@@ -71,6 +71,19 @@ def test_a_send_is_held_while_there_is_no_leader_and_served_by_the_next() -> Non
     assert second.kit.bodies(queue_id=1) == [b"held"]
 
 
+def test_a_leader_that_was_killed_and_is_back_has_its_clients_served_by_its_successor() -> None:
+    group = MemberGroup(3, ORDERS)
+    first = group.elected()
+    group.run(500)
+    group.stop(first.number)
+    second = group.elected(first.number)
+    first.restart()
+    first.kit.send_frames(send_frame(body=b"by its old address"))
+    group.run(HOLD_MS)
+    assert codes(first) == [0]
+    assert second.kit.bodies(queue_id=1) == [b"by its old address"]
+
+
 def test_a_send_that_nobody_can_take_is_refused_in_a_way_that_clients_repeat() -> None:
     group = MemberGroup(3, ORDERS)
     leader = group.elected()

@@ -6,6 +6,7 @@ from aerobee.errors import StorageError
 from aerobee.model.broker_role import Stage
 from aerobee.model.replica_status import FOLLOWING, WITHOUT_ROOM, SlaveStatus
 from aerobee.model.topic import TopicConfig
+from aerobee.raft.membership import AddLearner
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
 from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.broker.config import BrokerIdentity
@@ -160,6 +161,53 @@ def test_a_leader_whose_disk_is_full_hands_over() -> None:
     group.run(200)
     assert codes(other)[-1] == 0
     assert leader.side.status(group.clock.now()).end_offset <= other.kit.store.end_offset
+
+
+def without_next_file() -> tuple[MemberGroup, Member]:
+    """A group whose log ends with its file, on disks without room for another; its leader."""
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.run(500)
+    store = leader.kit.store
+    for member in group.members:
+        member.disk.capacity_bytes = member.disk.used_bytes() + SYNC.log_file_bytes // 2
+    while (room := SYNC.log_file_bytes - store.end_offset) > 400:
+        send(leader, bytes(max(0, min(SYNC.log_file_bytes // 8, room - 700))))
+        group.run(10)
+    group.run(100)
+    assert 0 < room < 400
+    assert leader.leads
+    return group, leader
+
+
+def find_room(group: MemberGroup) -> None:
+    for member in group.members:
+        member.disk.capacity_bytes = 1 << 40
+
+
+def test_members_without_room_to_begin_a_term_wait_for_it() -> None:
+    group, leader = without_next_file()
+    group.stop(leader.number)
+    group.run(4_000)
+    assert not any(member.leads for member in group.members)
+    find_room(group)
+    other = group.elected()
+    send(other, b"in the next file")
+    group.run(200)
+    assert codes(other) == [0]
+
+
+def test_a_leader_without_room_for_a_change_of_members_follows() -> None:
+    group, leader = without_next_file()
+    end = leader.kit.store.end_offset
+    added = AddLearner(3, f"{'n' * 400}:40911")
+    leader.side.order(lambda node: node.change_members(added), group.clock.now())
+    group.run(100)
+    assert not leader.side.leads
+    assert leader.kit.store.end_offset == end
+    find_room(group)
+    group.elected()
+    assert {one.node for one in leader.side.node.members.listed} == {0, 1, 2}
 
 
 def test_the_store_of_a_member_is_not_changed_by_a_single_broker() -> None:

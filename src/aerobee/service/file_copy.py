@@ -10,9 +10,10 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.headers.replicating import NO_CRC, CopiedStateHeader, CopyStateHeader
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.replication.metadata.question import Question, require
-from aerobee.service.broker.replication.metadata.state_files import STATE_BYTES_MAX
+from aerobee.service.question import Question, require
 
+STATE_BYTES_MAX = 64 << 20
+"""Of one file: as much as is read at a start."""
 STARTS_MAX = 5
 """A file that changes again and again is left to the next round."""
 

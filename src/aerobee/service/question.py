@@ -1,7 +1,7 @@
-"""Questions to a master: generators that yield a request and are sent the answer.
+"""Questions to a broker: generators that yield a request and are sent the answer.
 
-`metadata_copy` carries requests and answers. RemoteProtocolError ends a question: the master
-refused, or its answer is not valid.
+Whoever asks carries requests and answers. RemoteProtocolError ends a question: the broker refused
+(QuestionRefused), or its answer is not valid.
 """
 
 from collections.abc import Generator
@@ -14,6 +14,16 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 
 T = TypeVar("T")
+
+
+class QuestionRefused(RemoteProtocolError):
+    """The broker does not tell."""
+
+    def __init__(self, request: RequestCode, code: int, remark: str) -> None:
+        super().__init__(f"it refused {request.name}: {remark or f'code {code}'}"[:500])
+        self.code = code
+
+
 Question: TypeAlias = Generator[RemotingCommand, RemotingCommand, T]
 
 _NO_HEADER = NoHeader()
@@ -29,7 +39,5 @@ def require(code: RequestCode, header: object = _NO_HEADER) -> Question[Remoting
     """The answer, which must be a success."""
     answer = yield from ask(code, header)
     if answer.code != ResponseCode.SUCCESS:
-        raise RemoteProtocolError(
-            f"it refused {code.name}: {answer.remark or f'code {answer.code}'}"[:500]
-        )
+        raise QuestionRefused(code, answer.code, answer.remark)
     return answer

@@ -4,7 +4,7 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.headers.topics import TopicHeader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.replication.metadata.question import ask, require
+from aerobee.service.question import ask, require
 from tests.question_kit import answered, run_question
 
 

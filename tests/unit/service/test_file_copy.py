@@ -4,8 +4,7 @@ import pytest
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.metadata.file_copy import STARTS_MAX, copy_file
-from aerobee.service.broker.replication.metadata.state_files import STATE_BYTES_MAX
+from aerobee.service.file_copy import STARTS_MAX, STATE_BYTES_MAX, copy_file
 from tests.question_kit import answered, run_question
 
 NAME = "stagedRounds.json"

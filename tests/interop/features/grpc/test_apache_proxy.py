@@ -1,0 +1,48 @@
+"""Apache's proxy in front of Aerobee's broker, and a client of gRPC that knows the proxy alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.interop.apache import missing
+from tests.interop.features.conftest import Names, Programs, check_tools
+from tests.interop.features.ground import Ground
+from tests.interop.features.grpc.test_simple import postpone_one_of_two, prepare
+from tests.interop.features.servers import AerobeeServer, ApacheProxy
+
+
+class BehindApacheProxy(AerobeeServer):
+    """A name server and a broker of ours; Apache's proxy speaks gRPC for them."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._proxy = ApacheProxy(folder, self.name_server)
+
+    def grpc_address(self) -> str:
+        return self._proxy.address
+
+    def __exit__(self, *error: object) -> None:
+        self._proxy.end()
+        super().__exit__(*error)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[BehindApacheProxy]:
+    check_tools("apache", missing())
+    with BehindApacheProxy(tmp_path) as started:
+        yield started
+
+
+@pytest.mark.java
+def test_a_message_comes_again_after_its_changed_invisible_duration(
+    server: BehindApacheProxy, tmp_path: Path
+) -> None:
+    names = Names("behind", "group-behind", "one", "two")
+    ground = Ground(server)
+    prepare(ground, names)
+    programs = Programs("python-grpc", server, tmp_path)
+    try:
+        postpone_one_of_two(programs.current(), ground, names)
+    finally:
+        programs.end()
