@@ -1,11 +1,11 @@
 """Screen shows pictures: on a terminal, redrawn in place, or as lines one after the other.
 
 Pictures are drawn on the terminal's alternate screen, without a cursor; at the end the normal one
-is back with its contents, and the last picture below. Log lines would disturb the picture: the
-newest is shown in the next one, and all of them are written out at the end.
+is back with its contents, and the last picture below. If the terminal is gone, nothing is drawn.
+Log lines would disturb the picture: the newest is shown in the next one, and all of them are
+written out at the end.
 """
 
-import contextlib
 import logging
 import re
 import shutil
@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TextIO
 
+from aerobee.app.process.lifecycle import write_if_read
 from aerobee.app.process.log_setup import LineFormatter
 
 _OPEN = "\x1b[?1049h\x1b[?25l"
@@ -44,15 +45,13 @@ class Screen:
         self._write(_HOME + "\r\n".join(shown) + _REST_OF_SCREEN)
 
     def close(self) -> None:
-        """Restore the terminal; nothing if the terminal is gone."""
+        """Restore the terminal."""
         if self._is_open:
             self._is_open = False
-            with contextlib.suppress(OSError):
-                self._write(_CLOSE + "".join(f"{line}\n" for line in self._last))
+            self._write(_CLOSE + "".join(f"{line}\n" for line in self._last))
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        write_if_read(self._stream, text)
 
 
 class KeptLog(logging.Handler):
@@ -78,8 +77,7 @@ class KeptLog(logging.Handler):
     def give_back(self, stream: TextIO) -> None:
         """Put the handlers back, and write the kept lines to them."""
         logging.getLogger().handlers = self._others
-        for line in self._lines:
-            print(line, file=stream)
+        write_if_read(stream, "".join(f"{line}\n" for line in self._lines))
         self._lines.clear()
 
 

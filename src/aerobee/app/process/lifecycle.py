@@ -21,7 +21,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
-from typing import Protocol
+from typing import Protocol, TextIO
 
 from aerobee.app.settings.config import ListenConfig
 from aerobee.client.connection.loop_portal import new_event_loop
@@ -121,13 +121,19 @@ async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
 
 
 def say(text: str) -> None:
-    """Print to stdout and flush. If the reader has closed stdout, the text is dropped and the
-    process continues."""
+    """Print to stdout and flush, as long as somebody reads it."""
+    write_if_read(sys.stdout, f"{text}\n")
+
+
+def write_if_read(stream: TextIO, text: str) -> None:
+    """Write and flush. If the reader has closed the stream, or the terminal is gone, this text and
+    all that follows is dropped, and the process continues."""
     try:
-        print(text, flush=True)
+        stream.write(text)
+        stream.flush()
     except OSError:
         nobody = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nobody, sys.stdout.fileno())
+        os.dup2(nobody, stream.fileno())
         os.close(nobody)
 
 

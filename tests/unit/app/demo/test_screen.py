@@ -1,5 +1,6 @@
 import io
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -52,6 +53,25 @@ def test_a_screen_that_was_never_opened_writes_nothing() -> None:
     stream = io.StringIO()
     Screen(stream).close()
     assert stream.getvalue() == ""
+
+
+def test_a_terminal_that_is_gone_costs_the_pictures_and_the_kept_lines_and_nothing_else(
+    kept: KeptLog,
+) -> None:
+    main, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stream:
+        screen = Screen(stream)
+        screen.open()
+        os.close(main)
+        screen.draw(["a"])
+        screen.draw(["b"])
+        screen.close()
+    main, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stream:
+        os.close(main)
+        logging.getLogger("aerobee").warning("nobody reads this")
+        kept.give_back(stream)
+        assert kept.newest == ""
 
 
 def test_more_than_fits_is_left_out() -> None:
