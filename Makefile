@@ -138,6 +138,8 @@ soak: install ## Our client for MINUTES=30, every way of sending and consuming, 
 SEEDS := 1000
 sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a seed of its own
 	$(PY) -m tests.sim --seeds $(SEEDS)
+	$(PY) -m tests.sim --static --seeds $$((($(SEEDS) + 1) / 2))
+	$(PY) -m tests.sim --replicas --seeds $$((($(SEEDS) + 9) / 10))
 	$(PY) -m tests.raft_sim --seeds $(SEEDS)
 
 # In three parts at a time, which mostly wait: for clients of gRPC, for those of remoting, and all else.

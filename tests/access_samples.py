@@ -118,7 +118,7 @@ def _alike() -> dict[int, Sample]:
     )
     found |= dict.fromkeys((*update, 3001, 3002, 3003, 3006, 3007, 3008), cluster("Update"))
     get = (21, 26, 28, 201, 204, 305, 315, 317, 328, 355, 907, 1007, 2003, 28001, 28012)
-    found |= dict.fromkeys((*get, 200074, 200075, 200078, 3004, 3005, 3009, 3010), cluster("Get"))
+    found |= dict.fromkeys((*get, *range(200074, 200079), 3004, 3005, 3009, 3010), cluster("Get"))
     found |= dict.fromkeys((43, 45, 60, 61, 402, 905, 28007, 28009), INNER_SAMPLE)
     return found
 

@@ -21,6 +21,7 @@ TOPICS = {
     "fifo": "FIFO",
     "delay": "DELAY",
     "tx": "TRANSACTION",
+    "priority": "PRIORITY",
 }
 TOLD: dict[str, object] = {
     "normal": {
@@ -34,6 +35,7 @@ TOLD: dict[str, object] = {
     "fifo": ["f0", "f1", "bad", "bad", "f2", "f3"],
     "delay": ["late", False],
     "transaction": [["committed", "orphaned"], ["orphaned"]],
+    "priority": [["p99", 99], ["p2", 2], ["p1", 1], ["p0", 0], ["p0", 0]],
 }
 """By story."""
 
@@ -75,7 +77,8 @@ class Official:
 
 def make_topics(client: aerobee.SyncClient) -> None:
     for topic, kind in TOPICS.items():
-        client.admin.topics.create(topic, queues=2, attributes={"message.type": kind})
+        queues = 4 if kind == "PRIORITY" else 2
+        client.admin.topics.create(topic, queues=queues, attributes={"message.type": kind})
     client.admin.groups.put(GroupConfig("fifo", is_orderly=True, retries_max=1))
 
 

@@ -73,12 +73,12 @@ def simple(group: str, topic: str, expression: FilterExpression | None = None) -
     return made
 
 
-def received(consumer: SimpleConsumer, count: int = 1) -> list[Message]:
-    """So many messages, one after the other; fewer only after a long time."""
+def received(consumer: SimpleConsumer, count: int = 1, *, at_once: int = 1) -> list[Message]:
+    """So many messages, `at_once` by a call; fewer only after a long time."""
     found: list[Message] = []
     end = time.monotonic() + SECONDS_MAX
     while len(found) < count and time.monotonic() < end:
-        found += consumer.receive(1, INVISIBLE_SECONDS)
+        found += consumer.receive(at_once, INVISIBLE_SECONDS)
     return found
 
 
@@ -223,7 +223,23 @@ def transaction() -> object:
     return [sorted(one.body.decode() for one in found), checker.asked]
 
 
-STORIES: list[Callable[[], object]] = [normal, sql, pushed, fifo, delay, transaction]
+def priority() -> object:
+    """Its queue is in no receipt: high priorities come first, although they were sent last."""
+    sender, witness = producer("priority"), simple("witness", "priority")
+    consumer = simple("priority", "priority")
+    for number in (0, 2, 1, 99, 0):
+        sender.send(message("priority", f"p{number}", priority=number))
+    # What one group has received is there for all.
+    received(witness, 5)
+    found = received(consumer, 5, at_once=5)
+    for one in found:
+        consumer.ack(one)
+    for member in (consumer, witness, sender):
+        member.shutdown()
+    return [[one.body.decode(), one.priority] for one in found]
+
+
+STORIES: list[Callable[[], object]] = [normal, sql, pushed, fifo, delay, transaction, priority]
 
 
 def tell_stories() -> None:

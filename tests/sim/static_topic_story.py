@@ -129,11 +129,16 @@ class StaticTopicStory:
         fields = {"consumerGroup": "g", "commitOffset": queue.at}
         update, query = RequestCode.UPDATE_CONSUMER_OFFSET, RequestCode.QUERY_CONSUMER_OFFSET
         if self._brokers.ask_at(leader, update, number, fields).code == ResponseCode.SUCCESS:
-            queue.commits.add(queue.at)
+            # A reader before the oldest part, which has expired, is at the start of that part.
+            queue.commits.add(max(queue.at, self._start(number, leader)))
         answer = self._brokers.ask_at(leader, query, number, {"consumerGroup": "g"})
         if answer.code == ResponseCode.SUCCESS:
             found = int(answer.ext_fields["offset"])
             assert found in queue.commits, f"{found} was never committed to queue {number}"
+
+    def _start(self, number: int, leader: str) -> int:
+        """The logical offset of the oldest part."""
+        return self._brokers.known()[leader].mapping.hosted[number][0].logic_offset
 
     # An administrator.
 

@@ -203,6 +203,8 @@ class RequestCode(IntEnum):
     POP_ROLLBACK = 200056, "B", "pop rare"
     GET_BROKER_LITE_INFO = 200074, "B", "rare"
     GET_PARENT_TOPIC_INFO = 200075, "B", "rare"
+    GET_LITE_TOPIC_INFO = 200076, "B", "rare"
+    GET_LITE_CLIENT_INFO = 200077, "B", "rare"
     GET_LITE_GROUP_INFO = 200078, "B", "rare"
     TRIGGER_LITE_DISPATCH = 200079, "B", "rare"
     BATCH_ACK_MESSAGE = 200151, "B", "pop"

@@ -39,6 +39,7 @@ _FEATURES: Mapping[str, str] = {
     "pop": "POP consumer",
     "pop-retry": "POP: a refused message is delivered again later",
     "pop-crash": "POP: messages of a killed consumer go to another",
+    "priority": "priority: its queue, and POP hands out high ones first",
     "request-reply": "request and reply",
     "trace": "message trace",
     "query-key": "query messages by key",
@@ -52,7 +53,7 @@ _FEATURES: Mapping[str, str] = {
 
 # From the packages themselves: what their public interface has no call for.
 _NO_CALL = "the client library has no call for it"
-_IN_JAVA_5 = ("timer", "recall", "pop", "pop-retry", "pop-crash")
+_IN_JAVA_5 = ("timer", "recall", "pop", "pop-retry", "pop-crash", "priority")
 _IN_JAVA_AND_GO = ("transaction", "check-back", "check-back-restart", "request-reply", "trace")
 _NOT_OFFERED: Mapping[tuple[str, str], str] = {
     (

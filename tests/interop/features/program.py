@@ -5,13 +5,14 @@ decided here and not in five languages. A command is a line of form-encoded fiel
 of JSON:
 
     send       how=sync|async|oneway|batch|ordered topic body… [tags keys colour level shard
-               delay deliver]                                                        → sent…
+               delay deliver priority]                                               → sent…
                how=transaction group outcome check                         → sent…, checked…
                how=traced group                                                      → sent…
     recall     topic handle                                                          → recalled
     request    topic body… wait                                                      → replied…
     subscribe  consumer group topic [expression|sql mode=concurrent|orderly
-               verdict=ok|retry|none model=clustering|broadcasting retries pop reply traced]
+               verdict=ok|retry|none model=clustering|broadcasting retries pop reply traced
+               threads]
                                                                                      → received…
     close      consumer
     pull       group topic [expression]     everything in the topic's queues         → found…
@@ -35,7 +36,8 @@ There `shard` is a message group, `hold` for how many milliseconds a message is 
 group of a `checked` its topic; a message has msgId, messageGroup and `attempt`, which begins with
 1, and nothing of queues.
 
-The Java client's asynchronous sends take a `window`, too: how many may be in flight. `delay` and
+The Java client's asynchronous sends take a `window`, too: how many may be in flight; `threads`, of
+its consumers only, is how many messages they handle at a time. `delay` and
 `wait` are milliseconds, `deliver` is a time; `pop` is for how many milliseconds others do not see a
 message that a consumer has. `outcome` is what becomes of a transaction, commit, rollback or
 unknown; `check`, what is answered when the broker asks for it: some of these words, one after the
@@ -46,9 +48,9 @@ A command has an `id`; it ends with `done` or `failed` (with `error`) of the sam
 time.
 
 A `sent` has status, and what the client knows of msgId, offsetMsgId, queueId, queueOffset and
-recallHandle. A
-message has topic, body, tags, keys, colour (a property), queueId, queueOffset, reconsumeTimes,
-bornTimestamp, storeTimestamp and the time at which it was printed, all in milliseconds.
+recallHandle. A message has topic, body, tags, keys, colour (a property), queueId, queueOffset,
+reconsumeTimes, of Java its priority, bornTimestamp, storeTimestamp and the time at which it was
+printed, all in milliseconds.
 """
 
 import itertools

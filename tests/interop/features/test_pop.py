@@ -48,6 +48,26 @@ def _received_by_both(client: Program, names: Names, count: int) -> list[str]:
     return bodies(events)
 
 
+@pytest.mark.feature("priority")
+def test_high_priorities_are_handed_out_first(
+    client: Program, ground: Ground, names: Names
+) -> None:
+    ground.create_topic(names.topic, kind="PRIORITY")
+    ground.create_group(names.group, retries=16)
+    ground.let_pop(names.topic, names.group)
+    places = []
+    for priority in (0, 3, 1, 99, 2, 0):
+        (sent,) = client.send("sync", names.topic, f"p{priority}", priority=priority)
+        places.append((sent["queueId"], sent["queueOffset"]))
+    assert places == [(0, 0), (3, 0), (1, 0), (3, 1), (2, 0), (0, 1)]
+    ground.stored_all(names.topic, len(places))
+    # With one thread, messages are handled as the broker has handed them out.
+    client.subscribe(names.one, names.group, names.topic, pop=INVISIBLE_MS, threads=1)
+    received = client.receive(names.one, lambda events: len(events) >= len(places), 60)
+    assert bodies(received) == ["p3", "p99", "p2", "p1", "p0", "p0"]
+    assert [event["priority"] for event in received] == ["3", "99", "2", "1", "0", "0"]
+
+
 @pytest.mark.feature("pop-retry")
 def test_what_was_refused_comes_back_later(client: Program, ground: Ground, names: Names) -> None:
     prepare(ground, names)

@@ -411,6 +411,8 @@ RIGHTS: Mapping[int, RequestRight] = {
             _CODE.GET_COLD_DATA_FLOW_CTR_INFO,
             _CODE.GET_BROKER_LITE_INFO,
             _CODE.GET_PARENT_TOPIC_INFO,
+            _CODE.GET_LITE_TOPIC_INFO,
+            _CODE.GET_LITE_CLIENT_INFO,
             _CODE.GET_LITE_GROUP_INFO,
             _CODE.LIST_OPEN_TRANSACTIONS,
             _CODE.AUTH_GET_USER,

@@ -219,6 +219,9 @@ public class Client {
         if (command.has("delay")) {
             Newer.delayFor(message, command.number("delay"));
         }
+        if (command.has("priority")) {
+            Newer.prioritise(message, command.number("priority"));
+        }
         return message;
     }
 
@@ -232,6 +235,10 @@ public class Client {
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         if (command.has("retries")) {
             consumer.setMaxReconsumeTimes(command.number("retries"));
+        }
+        if (command.has("threads")) {
+            consumer.setConsumeThreadMin(command.number("threads"));
+            consumer.setConsumeThreadMax(command.number("threads"));
         }
         if (command.has("pop")) {
             Newer.letBrokerAssign(consumer, command.number("pop"));

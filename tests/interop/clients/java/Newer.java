@@ -19,6 +19,10 @@ final class Newer {
         call(message, "setDelayTimeMs", long.class, milliseconds);
     }
 
+    static void prioritise(Message message, int priority) throws Exception {
+        call(message, "setPriority", int.class, priority);
+    }
+
     /** What takes a message back that is not due yet; null in the older release. */
     static Object recallHandle(SendResult result) {
         try {

@@ -27,6 +27,7 @@ final class Told {
         event.put("tags", message.getTags());
         event.put("keys", message.getKeys());
         event.put("colour", message.getUserProperty("colour"));
+        event.put("priority", message.getProperty("_SYS_MSG_PRIORITY_"));
         event.put("uniqueId", MessageClientIDSetter.getUniqID(message));
         event.put("queueId", message.getQueueId());
         event.put("queueOffset", message.getQueueOffset());

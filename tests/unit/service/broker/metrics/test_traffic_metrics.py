@@ -9,6 +9,7 @@ from tests.store_kit import StoreKit
 TOPICS = {
     "Orders": TopicConfig("Orders"),
     "Bills": TopicConfig("Bills", attributes={"message.type": "FIFO"}),
+    "Alarms": TopicConfig("Alarms", attributes={"message.type": "PRIORITY"}),
 }
 
 
@@ -45,9 +46,11 @@ def test_what_came_in_is_shown_by_topic_and_kind_of_message() -> None:
     kit = TrafficKit()
     kit.arrive(3)
     kit.arrive(2, b"Bills")
-    bills, orders = sorted(kit.shown("rocketmq_messages_in_total"), key=lambda one: one[1])
+    kit.arrive(1, b"Alarms")
+    alarms, bills, orders = sorted(kit.shown("rocketmq_messages_in_total"), key=lambda one: one[1])
     assert orders == ({"topic": "Orders", "message_type": "normal", "is_system": "false"}, 3)
     assert bills == ({"topic": "Bills", "message_type": "fifo", "is_system": "false"}, 2)
+    assert alarms == ({"topic": "Alarms", "message_type": "priority", "is_system": "false"}, 1)
     sizes = [size for _, size in kit.shown("rocketmq_throughput_in_total")]
     assert sum(sizes) == kit.kit.store.end_offset
 

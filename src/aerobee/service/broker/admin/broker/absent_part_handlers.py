@@ -36,6 +36,8 @@ REFUSED: Mapping[RequestCode, str] = {
         "If old messages are read often, give the machine more memory for its page cache"
     ),
     _CODE.GET_PARENT_TOPIC_INFO: _NO_LIGHT_TOPICS,
+    _CODE.GET_LITE_TOPIC_INFO: _NO_LIGHT_TOPICS,
+    _CODE.GET_LITE_CLIENT_INFO: _NO_LIGHT_TOPICS,
     _CODE.GET_LITE_GROUP_INFO: _NO_LIGHT_TOPICS,
     _CODE.TRIGGER_LITE_DISPATCH: _NO_LIGHT_TOPICS,
     _CODE.CHECK_ROCKSDB_CQ_WRITE_PROGRESS: _NO_ROCKSDB,

@@ -24,10 +24,10 @@ def test_what_is_not_there_is_refused_with_the_reason(code: RequestCode) -> None
         *((code, "authentication is not enabled") for code in range(3001, 3011)),
         (2001, "no limits per group"),
         (354, "RocksDB"),
-        (200075, "no lite topics"),
+        *((code, "no lite topics: send to one ordinary topic") for code in range(200075, 200080)),
     ],
 )
-def test_a_reason_says_what_is_missing(code: int, word: str) -> None:
+def test_a_reason_says_what_is_missing_and_what_to_do_instead(code: int, word: str) -> None:
     assert word in BrokerKit().ask(code).remark
 
 
