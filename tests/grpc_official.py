@@ -22,6 +22,7 @@ TOPICS = {
     "delay": "DELAY",
     "tx": "TRANSACTION",
     "priority": "PRIORITY",
+    "refusals": "PRIORITY",
 }
 TOLD: dict[str, object] = {
     "normal": {

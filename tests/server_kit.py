@@ -98,10 +98,10 @@ class RestartableServer(Server):
 
 
 @contextlib.contextmanager
-def running_server(home: Path, **environment: str) -> Iterator[Server]:
-    """`aerobee up` on free ports."""
+def running_server(home: Path, *more: str, **environment: str) -> Iterator[Server]:
+    """`aerobee up` on free ports, with more flags."""
     flags = ("--store", str(home / "data"), "--port", "0", "--nameserver-port", "0")
-    with Started(home, "up", *flags, **environment) as process:
+    with Started(home, "up", *flags, *more, **environment) as process:
         ports = process.ports()
         name_server = f"127.0.0.1:{ports['nameserver']}"
         yield Server(name_server, home / "data" / "store", ports["broker"])

@@ -11,6 +11,7 @@ import pytest
 import aerobee
 from aerobee.model.access import Rights, Rule, User
 from tests.grpc_official import TOLD, Official, make_topics, stories
+from tests.grpc_raw import code_of_priority
 from tests.process_kit import SECONDS_MAX, Started
 from tests.tls_kit import certificates, server_config, settings_text
 
@@ -81,6 +82,13 @@ def test_a_message_of_a_group_that_fails_is_a_dead_letter(
     assert "fifo" in told
     with cluster.connect() as client:
         assert client.receive("%DLQ%fifo", group="dead", timeout=SECONDS_MAX).body == b"bad"
+
+
+@pytest.mark.parametrize(("priority", "code"), [(-1, 40000), (0, 20000), (2**31 - 1, 20000)])
+def test_a_priority_below_0_is_refused_as_the_callers_fault(
+    cluster: Cluster, priority: int, code: int
+) -> None:
+    assert code_of_priority(f"127.0.0.1:{cluster.ports['gRPC']}", "refusals", priority) == code
 
 
 def test_members_of_both_protocols_share_a_group_and_a_restart_is_survived(

@@ -1,12 +1,12 @@
 """Static topics on three brokers, over sockets: logical queues keep their numbers, their order and
-their offsets while they are made, grown and moved, with and without traffic.
+their offsets while they are made, grown and moved; `tests/static_topic_program.py` moves them under
+traffic.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 
@@ -157,65 +157,6 @@ def test_a_groups_offset_is_found_on_the_broker_that_had_the_queue_before() -> N
             assert await tool.offsets.committed("h", queue_of(0)) == 7
             await tool.offsets.commit("h", queue_of(0), BLOCK_OFFSETS + 1)
             assert await tool.offsets.committed("h", queue_of(0)) == BLOCK_OFFSETS + 1
-
-    in_loop(run)
-
-
-def test_messages_sent_and_consumed_while_queues_move_are_all_there_and_in_order() -> None:
-    async def run() -> None:
-        async with cluster_of_three() as (cluster, tool):
-            await tool.topics.static.create(TOPIC, queues=4, on="broker-a")
-            sent: dict[int, list[bytes]] = {number: [] for number in range(4)}
-            got: dict[int, list[tuple[int, bytes]]] = {number: [] for number in range(4)}
-            news = asyncio.Condition()
-            is_over = asyncio.Event()
-
-            async def tell() -> None:
-                async with news:
-                    news.notify_all()
-
-            async def produce(number: int) -> None:
-                async with cluster.connect() as client:
-                    while not is_over.is_set():
-                        body = b"%d %d" % (number, len(sent[number]))
-                        await client.send(TOPIC, body, queue=queue_of(number), retries=20)
-                        sent[number].append(body)
-                        await tell()
-
-            async def consume() -> None:
-                async with (
-                    cluster.connect() as client,
-                    client.consumer(TOPIC, group="g", start="earliest", order="queue") as consumer,
-                ):
-                    async for message in consumer:
-                        got[message.queue.queue_id].append((message.offset, message.body))
-                        await message.ack()
-                        await tell()
-
-            async def wait_for(is_enough: Callable[[], bool]) -> None:
-                async with asyncio.timeout(60), news:
-                    await news.wait_for(is_enough)
-
-            def has_more(counts: Sequence[int]) -> bool:
-                return all(len(sent[n]) > 20 + count for n, count in enumerate(counts))
-
-            consuming = asyncio.create_task(consume())
-            producing = [asyncio.create_task(produce(number)) for number in range(4)]
-            for on in (("broker-b",), ("broker-a", "broker-c"), ("broker-b", "broker-c")):
-                await wait_for(partial(has_more, [len(bodies) for bodies in sent.values()]))
-                await tool.topics.static.move(TOPIC, on=on)
-            await wait_for(partial(has_more, [len(bodies) for bodies in sent.values()]))
-            is_over.set()
-            await asyncio.gather(*producing)
-            await wait_for(lambda: all({b for _, b in got[n]} >= set(sent[n]) for n in sent))
-            consuming.cancel()
-            await asyncio.gather(consuming, return_exceptions=True)
-            for number, bodies in sent.items():
-                offsets = [offset for offset, _ in got[number]]
-                assert offsets == sorted(set(offsets))
-                # A send that was tried again may be stored twice, as always.
-                assert list(dict.fromkeys(body for _, body in got[number])) == bodies
-                assert offsets[-1] > BLOCK_OFFSETS
 
     in_loop(run)
 

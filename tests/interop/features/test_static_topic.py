@@ -23,6 +23,9 @@ from tests.interop.features.program import Event, Program
 from tests.interop.features.servers import AerobeeServer, ApacheServer, Server, ServerProcess
 from tests.interop.features.waiting import until
 from tests.interop.mqadmin.admin import Admin
+from tests.static_topic_program import PROGRAMS
+from tests.static_topic_program import Program as StaticProgram
+from tests.static_topic_program import run as run_program
 
 TOPIC = "Ledger"
 LOGICAL = "__syslo__global__"
@@ -214,3 +217,15 @@ async def _received(name_server: str, group: str, count: int) -> set[tuple[int, 
             if len(found) == count:
                 return found
     return found
+
+
+@pytest.fixture(scope="module")
+def apaches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with three_brokers("apache", tmp_path_factory.mktemp("apaches")) as name_server:
+        yield name_server
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_apaches_do_what_is_promised_here(program: StaticProgram, apaches: str) -> None:
+    run_program(program, apaches)

@@ -1,15 +1,18 @@
-"""Apache's proxy in front of Aerobee's broker, and a client of gRPC that knows the proxy alone."""
+"""Apache's proxy in front of Aerobee's broker, and a client of gRPC that knows the proxy alone; and
+what Apache's proxy answers otherwise than Aerobee.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.interop.apache import missing
+from tests.grpc_raw import code_of_priority
+from tests.interop.apache import install, missing
 from tests.interop.features.conftest import Names, Programs, check_tools
 from tests.interop.features.ground import Ground
 from tests.interop.features.grpc.test_simple import postpone_one_of_two, prepare
-from tests.interop.features.servers import AerobeeServer, ApacheProxy
+from tests.interop.features.servers import AerobeeServer, ApacheProxy, ApacheServer
 
 
 class BehindApacheProxy(AerobeeServer):
@@ -46,3 +49,12 @@ def test_a_message_comes_again_after_its_changed_invisible_duration(
         postpone_one_of_two(programs.current(), ground, names)
     finally:
         programs.end()
+
+
+@pytest.mark.java
+def test_apache_takes_a_priority_below_0_for_a_fault_of_its_own(tmp_path: Path) -> None:
+    check_tools("apache", missing())
+    with ApacheServer(tmp_path, install()) as apache:
+        Ground(apache).create_topic("refusals", kind="PRIORITY")
+        codes = [code_of_priority(apache.grpc_address(), "refusals", one) for one in (-1, 0)]
+    assert codes == [50001, 20000]
