@@ -11,10 +11,14 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+import pytest
+
 from aerobee.client.admin.admin import Admin, admin
 from aerobee.client.api.client_options import options_for
 from aerobee.client.client import Client
-from aerobee.model.mapping_plan import BLOCK_OFFSETS, StaticTopic
+from aerobee.errors import Misuse
+from aerobee.model.group import GroupConfig
+from aerobee.model.mapping_plan import BLOCK_OFFSETS, MappingPlan, StaticTopic
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.queue_mapping import UNDECIDED
 from aerobee.protocol.bodies.queue_mapping import encode_mapping
@@ -191,6 +195,7 @@ async def offsets_are_looked_for_on_the_brokers_that_had_the_queue(topic: Topic)
         await tool.topics.static.create(topic.name, queues=1, on="broker-a")
         await send(4)
         for group, offset in (("early", 3), ("late", 1)):
+            await tool.groups.put(GroupConfig(group))
             await tool.offsets.commit(group, queue, offset)
         await tool.topics.static.move(topic.name, on="broker-b")
         await send(2)
@@ -235,15 +240,23 @@ async def negative_offsets_are_refused(topic: Topic) -> None:
         for offset in (-1, -7):
             assert brokers.pull("broker-b", 0, offset) == (MOVED, 0)
         known = await tool.topics.static.mappings(topic.name)
-        one = known["broker-b"]
-        (first, last) = one.mapping.hosted[0]
-        for chain in (
-            (replace(first, logic_offset=UNDECIDED), last),
-            (first, replace(last, logic_offset=UNDECIDED)),
-        ):
-            mapping = replace(one.mapping, epoch=one.mapping.epoch + 1, hosted={0: chain})
-            assert brokers.put("broker-b", replace(one, mapping=mapping)) != DONE
+        plan = await tool.topics.static.plan_move(topic.name, on="broker-c")
+        with pytest.raises(Misuse, match="has negative logic offset"):
+            await tool.topics.static.apply(without_first_offsets(plan))
         assert await tool.topics.static.mappings(topic.name) == known
+
+
+def without_first_offsets(plan: MappingPlan) -> MappingPlan:
+    """A plan whose oldest parts have no logical offset."""
+
+    def changed(one: StaticTopic) -> StaticTopic:
+        chains = {
+            number: (replace(chain[0], logic_offset=UNDECIDED), *chain[1:])
+            for number, chain in one.mapping.hosted.items()
+        }
+        return replace(one, mapping=replace(one.mapping, hosted=chains))
+
+    return replace(plan, brokers={name: changed(one) for name, one in plan.brokers.items()})
 
 
 Program: TypeAlias = Callable[[Topic], Coroutine[None, None, None]]
