@@ -1,5 +1,5 @@
-"""What is promised of static topics, as programs for three brokers of any make over real sockets:
-broker-a, broker-b and broker-c of one name server.
+"""Promises of static topics, as programs for three brokers of any make over real sockets: broker-a,
+broker-b and broker-c of one name server.
 
 PROGRAMS      each takes a `Topic` that nobody else uses
 """

@@ -1,5 +1,5 @@
-"""What is promised of static topics, on three brokers of a real process; `tests/interop` runs the
-same programs against Apache's.
+"""Promises of static topics, on three brokers of a real process; `tests/interop` runs the same
+programs against Apache's.
 """
 
 from collections.abc import Iterator
