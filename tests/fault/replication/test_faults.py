@@ -17,6 +17,7 @@ from tests.score import show
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 QUICK = {
+    Mode(slaves=1, copies=1): ["slow_link"],
     Mode(slaves=1, copies=2): [
         "cut_link",
         "freeze_slave",
