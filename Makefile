@@ -54,7 +54,7 @@ demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, re
 
 # Side by side: the compiler, and what installs and checks. Then tests, in three parts at a time that take
 # as long: what waits for servers; what waits for Spark and a database, with some that computes; the rest.
-SERVERS := tests/fault tests/hostile tests/integration tests/interop tests/unit/app tests/unit/cli tests/browser
+SERVERS := tests/browser tests/fault tests/integration tests/interop
 SPARK := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration/spark tests/parity tests/property \
   tests/raft_sim tests/sim tests/unit/client tests/unit/pipeline
 PARTS := servers spark rest
@@ -120,16 +120,19 @@ bench-pipeline: install ## Topics as Spark tables beside Spark's Kafka connector
 fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz
 
-# In two parts at a time: states of disks that are computed, and processes that are killed.
+# In three parts at a time: states of disks that are computed; masters, slaves and groups that are broken,
+# which mostly wait; processes that are killed.
 STATES := $(addprefix tests/crash/test_,bit_flips.py double_crash.py pop.py static_topic.py sync_points.py)
+CRASH_PARTS := states faults kills
 crash: install ## The long crash tests: 1,000 kills, power cuts where root allows, kills under a Java client; an hour or two
-	@mkdir -p build; rm -f build/times-states.txt build/times-kills.txt
+	@mkdir -p build; rm -f $(CRASH_PARTS:%=build/times-%.txt)
 	@$(call PYTEST,states) $(STATES) -m night > build/crash-states.txt 2>&1 & states=$$!; \
-	$(call PYTEST,kills) tests/crash tests/fault tests/hostile $(addprefix --ignore=,$(STATES)) -m 'night or root'; status=$$?; \
+	$(call PYTEST,faults) tests/fault -m 'night or root' > build/crash-faults.txt 2>&1 & faults=$$!; \
+	$(call PYTEST,kills) tests/crash tests/hostile $(addprefix --ignore=,$(STATES)) -m 'night or root'; status=$$?; \
 	KILL_CYCLES=200 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop/features/test_kill_under_load.py -m java || status=1; \
-	wait $$states || status=1; \
-	$(PY) tools/slowest_tests.py build/times-states.txt build/times-kills.txt; \
-	cat build/crash-states.txt; exit $$status
+	wait $$states || status=1; wait $$faults || status=1; \
+	$(PY) tools/slowest_tests.py $(CRASH_PARTS:%=build/times-%.txt); \
+	cat build/crash-states.txt build/crash-faults.txt; exit $$status
 
 MINUTES := 30
 soak: install ## Our client for MINUTES=30, every way of sending and consuming, its broker killed each minute

@@ -8,6 +8,7 @@ All listen on free loopback ports. Both brokers register with one name server of
 is not measured is frozen (SIGSTOP): it stays warm and costs nothing.
 """
 
+import contextlib
 import os
 import queue
 import re
@@ -112,7 +113,8 @@ class Server:
         """Every thread that it has, and so those that they start."""
         wanted = set(cpus)
         for thread in os.listdir(f"/proc/{self._process.pid}/task"):
-            os.sched_setaffinity(int(thread), wanted)
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.sched_setaffinity(int(thread), wanted)
 
     def freeze(self) -> None:
         self._process.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""What an answer says, without what is of one broker: for the comparison of ours with Apache's."""
+"""The meaning of an answer without what is of one broker, to compare ours with Apache's."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a broker must have lived through for a recorded conversation to be what it is.
+"""The past that a broker must have lived through for a recorded conversation to be what it is.
 
 Read off the conversation: topics from the routes that its client asked for, messages from the
 records that it was shown, how long each queue was, what groups had committed and who was connected

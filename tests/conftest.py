@@ -1,4 +1,4 @@
-"""What holds for every test: the right build, no thread left behind, repeatable random inputs.
+"""Rules that hold for every test: the right build, no thread left behind, repeatable random inputs.
 
 EXPECT_COMPILED=1  stop unless every hot module runs as C (make test)
 EXPECT_COMPILED=0  stop if any hot module runs as C (make test-pure)

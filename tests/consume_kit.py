@@ -1,4 +1,4 @@
-"""What tests of consumers need beside a cluster: topics, messages in them, and waiting for some."""
+"""Tools of tests of consumers, beside a cluster: topics, messages in them, and waiting for some."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What RocketMQ's own tests do with POP, as programs for any broker: priorities, retries of them,
+"""Programs of RocketMQ's own tests of POP, for any broker: priorities, retries of them,
 ordered batches, and some requests beside.
 
 popping = Popping(port)      a connection to a broker whose name is broker-a

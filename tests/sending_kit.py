@@ -1,4 +1,4 @@
-"""What sends to a cluster of a test, below the client, and looks at what was stored.
+"""Tools that send to a cluster of a test, below the client, and look at what was stored.
 
 async with SendBench(cluster) as bench:
     receipt = await bench.sending.send("orders", b"x")

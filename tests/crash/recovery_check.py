@@ -1,4 +1,4 @@
-"""What must hold of a store that was opened after any crash.
+"""Checks of a store that was opened after any crash.
 
     whole       the log is a beginning of the log that was, cut between two records
     kept        nothing that was promised is missing

@@ -1,4 +1,4 @@
-"""What peers can make a server remember: there is an end to all of it, and it is said."""
+"""Tests of what peers can make a server remember: there is an end to all of it, and it is said."""
 
 import json
 from collections.abc import Callable

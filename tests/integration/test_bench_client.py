@@ -1,4 +1,4 @@
-"""What of the comparison of clients is no measurement: figures, tables, picture, programs."""
+"""The comparison of clients without its measurements: figures, tables, picture, programs."""
 
 import asyncio
 import json

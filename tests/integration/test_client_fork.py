@@ -1,4 +1,4 @@
-"""What is used of a client in a process that was forked from its own says so, and never hangs."""
+"""A client in a process that was forked from its own says so when it is used, and never hangs."""
 
 import os
 import traceback

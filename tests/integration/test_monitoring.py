@@ -1,4 +1,4 @@
-"""What those see who watch a process: pages over HTTP, and what the dashboard asks for."""
+"""A process seen by those who watch it: pages over HTTP, and what the dashboard asks for."""
 
 import re
 import socket

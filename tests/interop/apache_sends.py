@@ -1,4 +1,4 @@
-"""What the Java client sends to Apache's broker, so that there is something of Apache's to read."""
+"""Sends of the Java client to Apache's broker, so that there is something of Apache's to read."""
 
 import base64
 from typing import Any

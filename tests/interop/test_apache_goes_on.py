@@ -1,4 +1,4 @@
-"""What was not over when our broker stopped, Apache's goes on with: timers, transactions, POP.
+"""Apache goes on with what was not over when our broker stopped: timers, transactions, POP.
 
 Our broker runs on a pretended disk, a few seconds of its life in a moment, and stops cleanly. What
 it left is written to a real folder, and Apache's broker opens that. We are its only client.

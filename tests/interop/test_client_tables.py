@@ -1,4 +1,4 @@
-"""How long a slow broker is left alone, and when a failed message comes again: as in the Java
+"""The times for which a slow broker is left alone and a failed message waits: as in the Java
 client's own classes."""
 
 import random

@@ -1,4 +1,4 @@
-"""What a client writes and reads when it sends: compiled against uncompiled, and against the
+"""Requests and answers of a client that sends: compiled against uncompiled, and against the
 general codec."""
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Whatever the chunks, the frames are the same, and so is the place of the first bad one."""
+"""The frames are the same in any chunks, and so is the place of the first bad one."""
 
 from importlib import import_module
 

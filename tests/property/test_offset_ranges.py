@@ -1,4 +1,4 @@
-"""Whatever is limited, cut and packed: no offset is left out, none comes twice, none is new."""
+"""Ranges of offsets, limited, cut and packed: no offset is left out, none comes twice or is new."""
 
 from hypothesis import given
 from hypothesis import strategies as st

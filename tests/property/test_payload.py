@@ -1,5 +1,5 @@
-"""Whatever a dataclass says as JSON, a handler that asks for it gets again; and no body makes
-anything but what is asked for, or a BadPayload."""
+"""A dataclass that is written as JSON is what a handler that asks for it gets again; and no body
+makes anything but what is asked for, or a BadPayload."""
 
 import contextlib
 import dataclasses

@@ -1,4 +1,4 @@
-"""Whatever is settled in whatever order, a member that dies leaves no gap behind it."""
+"""A member that dies leaves no gap behind it, whatever is settled in whatever order."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,5 @@
-"""What has waited, stored again in place, beside the same done in plain words: whatever the record
-says, the bytes are the same, or both refuse it."""
+"""Messages that have waited, stored again in place, beside the same done in plain words:
+whatever the record says, the bytes are the same, or both refuse it."""
 
 from dataclasses import replace
 

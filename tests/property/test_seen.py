@@ -1,4 +1,4 @@
-"""What is known of a producer's sequences, against a plain set of all that it ever stored."""
+"""The known sequences of a producer, against a plain set of all that it ever stored."""
 
 from hypothesis import given
 from hypothesis import strategies as st

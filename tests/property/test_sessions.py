@@ -1,4 +1,4 @@
-"""Whatever clients do, in any order: the tables of who is there agree with themselves and with a
+"""Deeds of clients, in any order: the tables of who is there agree with themselves and with a
 plain list of what happened.
 """
 

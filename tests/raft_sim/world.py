@@ -24,8 +24,9 @@ from tests.raft_sim.judge import Breach, Judge
 from tests.raft_sim.plan import Plan
 
 ACKS_AFTER_HEAL = 3
-EVENTS_MAX = 60_000
-"""Twenty times what a busy run has."""
+EVENTS_MAX = 200_000
+"""More than any sound run has: of 66,000 seeds four, in which messages overtake one another all the
+time, had 64,000 to 89,000."""
 TIMEOUTS_AFTER_HEAL = 10
 
 

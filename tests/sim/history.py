@@ -1,4 +1,4 @@
-"""What clients did and saw: every send with its outcome, every message that a consumer was handed,
+"""The deeds of clients: every send with its outcome, every message that a consumer was handed,
 everything that a group is done with.
 
 Written by clients while a story runs, judged by `judgement`. What can be judged at once is: a

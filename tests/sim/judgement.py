@@ -1,4 +1,4 @@
-"""What must hold when a story is over: of every log, of every group, of every offset."""
+"""The judgement when a story is over: of every log, of every group, of every offset."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a seed stands for: the cluster, the clients, and what goes wrong when.
+"""The plan that a seed stands for: the cluster, the clients, and what goes wrong when.
 
 Not every story has every kind of trouble: a few kinds are drawn first (many small faults hide each
 other), then their moments. Everything small and short, so that files roll, saves happen and time

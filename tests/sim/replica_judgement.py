@@ -1,4 +1,4 @@
-"""What must hold of copies when a story is over: the same log, queues, tables and offsets."""
+"""The judgement of copies when a story is over: the same log, queues, tables and offsets."""
 
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode

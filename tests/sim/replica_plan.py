@@ -1,4 +1,4 @@
-"""What a seed of the stories of replication stands for: a master, its slaves, and their trouble.
+"""The plan that a seed of a story of replication stands for: a master, its slaves, their trouble.
 
 Mode C: ASYNC_MASTER, a send waits for no slave. Mode D: SYNC_MASTER, it waits until `needed`
 brokers have the message.

@@ -1,4 +1,4 @@
-"""What a broker has stored, read as it grows, and what is still to become of it."""
+"""The store of a broker, read as it grows, and what is still to become of its messages."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How large a thing may grow before it is two things.
+"""Limits of how large a thing may grow before it is two things.
 
 The difference between a codebase that can be read and one that cannot is in the maximum, not in
 the median, so these are limits on the maximum. Two may be stretched, by a reason in the module's

@@ -1,4 +1,4 @@
-"""How tests behave: each module has its own, none waits for a clock, none reaches into the code.
+"""Rules for tests: each module has its own, none waits for a clock, none reaches into the code.
 
 A sleeping test is slow when it passes and wrong when the machine is busy. A patched module tests
 a program that nobody runs, and patching a compiled class is an error anyway: what a test wants

@@ -1,4 +1,4 @@
-"""What a .pxd declares, read without the compiler: classes, functions, variables, cimports.
+"""The declarations of a .pxd, read without the compiler: classes, functions, variables, cimports.
 
 It understands the subset of Cython that this project writes: one declaration a line (brackets may
 span lines), `#` comments, no bodies. Blocks of foreign C (`cdef extern`) and C types (`cdef

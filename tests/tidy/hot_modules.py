@@ -1,4 +1,4 @@
-"""What a .pxd and its .py must agree on, beyond what the compiler checks.
+"""Rules on which a .pxd and its .py must agree, beyond what the compiler checks.
 
 Each rule stands for a mistake that compiles and then runs wrong: an attribute that exists only in
 one mode, a decorator dropped without a word, a name found nowhere at run time, a C variable that

@@ -60,7 +60,7 @@ def docstrings_without_subject(tree: SourceTree) -> list[str]:
     """The first sentence names the thing that it is about."""
     return [
         f"{module.place}: begins with {found.group()!r}: name the thing, and say what it does"
-        for module in tree.package + tree.programs
+        for module in tree.package + tree.programs + tree.tests
         if (found := _NO_SUBJECT.match(module.docstring))
     ]
 

@@ -1,4 +1,4 @@
-"""What tests/conftest.py promises of every run, seen in a run of its own."""
+"""The promises of tests/conftest.py to every run, seen in a run of its own."""
 
 import os
 import re

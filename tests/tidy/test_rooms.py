@@ -75,11 +75,13 @@ def test_a_docstring_that_begins_with_a_question_word_is_found(planted: Plant) -
             "src/aerobee/a.py": '"""What a broker does.\n\nMore."""\n',
             "src/aerobee/b.py": '"""Whatsoever is a word of its own."""\n',
             "bench/c.py": '"""How fast it is."""\n',
+            "tests/test_d.py": '"""Which it is."""\n',
         }
     )
     assert [breach.split(":")[0] for breach in rooms.docstrings_without_subject(tree)] == [
         "src/aerobee/a.py",
         "bench/c.py",
+        "tests/test_d.py",
     ]
 
 

@@ -1,4 +1,4 @@
-"""What Apache's brokers answer to tools is read, and is what it was when it is written again."""
+"""Answers of Apache's brokers to tools are read, and are what they were when written again."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What mqadmin 5.5.0 asked Apache's broker, asked of ours (see `test_broker_conversations.py`).
+"""Requests of mqadmin 5.5.0 to Apache's broker, sent to ours (`test_broker_conversations.py`).
 
 Ours answers the same, but for what is of one broker (times, addresses, rates, places in the log),
 the order of lists and tables, and

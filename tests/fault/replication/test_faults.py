@@ -1,6 +1,6 @@
 """Masters and slaves as real processes: killed, stopped, cut off and slowed down under load.
 
-FAULT_ROUNDS=5           rounds of all faults in each mode, at night
+FAULT_ROUNDS=5           that many rounds of all faults, instead of one, in each mode, at night
 FAULT_NETWORK=loopback   no network namespaces, also where they are possible
 """
 
@@ -15,8 +15,9 @@ from tests.fault.replication.group import Mode
 from tests.fault.replication.world import World
 from tests.score import show
 
-ROUNDS = int(os.environ.get("FAULT_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 QUICK = {
+    Mode(slaves=1, copies=1): ["slow_link"],
     Mode(slaves=1, copies=2): [
         "cut_link",
         "freeze_slave",

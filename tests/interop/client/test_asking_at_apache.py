@@ -1,4 +1,4 @@
-"""What else our client does, on Apache's broker: requests, broadcasts, SQL, pauses, spills."""
+"""Our client on Apache's broker, the rest of it: requests, broadcasts, SQL, pauses, spills."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator

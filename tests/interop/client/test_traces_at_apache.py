@@ -1,4 +1,4 @@
-"""What our client traces at Apache's broker, as Apache's own mqadmin reads it."""
+"""Traces of our client at Apache's broker, as Apache's own mqadmin reads them."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What a test does on a server without the client that it tests.
+"""The ground of a test: what it does on a server without the client that it tests.
 
 It speaks the protocol itself, in a few plain requests, which any RocketMQ server answers: make a
 topic or a group, put a message into a chosen queue, read what a topic holds.

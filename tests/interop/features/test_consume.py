@@ -1,4 +1,4 @@
-"""What a client is given, and in which order."""
+"""Tests of what a client is given, and in which order."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""What a client sends is what the broker holds, and what the client is told about it is true."""
+"""A send of a client is what the broker holds, and what the client is told about it is true."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What happened to a message is recorded in a topic, by the clients that sent and consumed it."""
+"""The trace of a message is recorded in a topic, by the clients that sent and consumed it."""
 
 import pytest
 

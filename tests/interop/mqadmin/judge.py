@@ -1,4 +1,4 @@
-"""What a command of mqadmin has come to, by what it printed.
+"""The outcome of a command of mqadmin, by what it printed.
 
 mqadmin has no exit code worth the name: it prints a stack trace, or `error`, and ends as usual. So
 a command works if everything that it is to show is there and nothing looks like a failure; it

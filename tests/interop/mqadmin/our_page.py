@@ -1,4 +1,4 @@
-"""What was seen of our mqadmin beside RocketMQ's, as a table in docs/mqadmin-ours.md."""
+"""The comparison of our mqadmin with RocketMQ's, as a table in docs/mqadmin-ours.md."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""What was seen, as a table of sub-commands in docs/mqadmin.md, between two markers."""
+"""The outcomes of sub-commands, as a table in docs/mqadmin.md, between two markers."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What counts as the same in what two tools print, and what does not."""
+"""Tests of what counts as the same in what two tools print, and what does not."""
 
 from tests.interop.mqadmin import our_page
 from tests.interop.mqadmin.pairs import HERE, BothFail, Pair

@@ -1,4 +1,4 @@
-"""What a store can be told: what is refused, by which name, and what follows from the rest."""
+"""The settings of a store: what is refused, by which name, and what follows from the rest."""
 
 from dataclasses import FrozenInstanceError
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a process is watched, as RocketMQ's keys say it."""
+"""The address at which a process is watched, as RocketMQ's keys say it."""
 
 import pytest
 

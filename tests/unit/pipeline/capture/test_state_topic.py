@@ -1,4 +1,4 @@
-"""What a capture remembers: the last message, whoever wrote it."""
+"""The memory of a capture: the last message, whoever wrote it."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which tables, and which topics."""
+"""The choice of tables, and of topics."""
 
 import pytest
 

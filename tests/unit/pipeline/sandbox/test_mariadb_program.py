@@ -1,4 +1,4 @@
-"""Where a MariaDB comes from: a Debian whose tools are scripts here, with a real package."""
+"""The source of a MariaDB: a Debian whose tools are scripts here, with a real package."""
 
 import os
 import shutil

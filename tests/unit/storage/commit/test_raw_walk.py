@@ -1,4 +1,4 @@
-"""How far bytes of another log may be appended: whole, sound records in their place, no further."""
+"""The bytes of another log that may be appended: whole, sound records in their place."""
 
 import struct
 

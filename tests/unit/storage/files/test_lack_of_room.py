@@ -1,4 +1,4 @@
-"""Which errors mean that there is no room, and which that the disk is broken."""
+"""The errors that mean that there is no room, and those of a disk that is broken."""
 
 import errno
 

@@ -1,4 +1,4 @@
-"""What can be read of an open store: by queue, offset, key and time, hot and cold."""
+"""Readers of an open store: by queue, offset, key and time, hot and cold."""
 
 import errno
 from dataclasses import replace

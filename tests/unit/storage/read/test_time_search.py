@@ -1,4 +1,4 @@
-"""Where in a queue a time is, against looking at every message."""
+"""The place of a time in a queue, against looking at every message."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the log ends: finding it, judging it by the mark, cutting there, and keeping the rest."""
+"""The end of the log: finding it, judging it by the mark, cutting there, and keeping the rest."""
 
 from typing import Any, cast
 

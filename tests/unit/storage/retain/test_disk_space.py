@@ -1,4 +1,4 @@
-"""When a disk counts as full, when no longer, and what its refusal says."""
+"""A disk that counts as full: when, until when, and what its refusal says."""
 
 import errno
 

@@ -1,4 +1,4 @@
-"""Which log file may go: by which clock it is old, and what still needs it."""
+"""The log files that may go: by which clock they are old, and what still needs them."""
 
 import pytest
 

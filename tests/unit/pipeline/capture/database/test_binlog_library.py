@@ -1,4 +1,4 @@
-"""What the library that reads logs gets wrong, and what it may not do."""
+"""The library that reads logs: what it gets wrong, and what it may not do."""
 
 import codecs
 import collections

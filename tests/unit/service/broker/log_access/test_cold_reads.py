@@ -1,4 +1,4 @@
-"""Where old messages are pulled is in `handlers/test_pull.py`; here is what can go wrong."""
+"""Failures of cold reads; pulls of old messages are in `pull/test_pull_handlers.py`."""
 
 from aerobee.errors import CorruptRecord
 from aerobee.ports.clock import Now

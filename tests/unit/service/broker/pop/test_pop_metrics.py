@@ -1,4 +1,4 @@
-"""What POP shows of itself: a story, and the numbers after it."""
+"""The metrics of POP: a story, and the numbers after it."""
 
 from tests.pop_kit import INVISIBLE_MS, PopKit
 

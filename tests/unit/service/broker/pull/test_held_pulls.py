@@ -1,4 +1,4 @@
-"""Who waits, who is woken, and how many may."""
+"""Held pulls: who waits, who is woken, and how many may."""
 
 import pytest
 
