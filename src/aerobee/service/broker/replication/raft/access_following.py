@@ -39,7 +39,7 @@ _TOPIC = TABLES_TOPIC.encode()
 
 class AccessFollowing:
     def __init__(self, store: Store, access: AccessStore, inner: Credentials, since: int) -> None:
-        """The secret of `inner` seals the rows. Those before the log offset `since` do not count."""
+        """The secret of `inner` seals rows. Those before the log offset `since` do not count."""
         self._store = store
         self._access = access
         self._key = log_key(inner)
