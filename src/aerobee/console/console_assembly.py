@@ -23,6 +23,7 @@ from aerobee.console.http.web_application import web_application
 from aerobee.console.load.load_runs import LoadRuns
 from aerobee.console.session.action_log import ActionLog
 from aerobee.console.settings import ConsoleConfig
+from aerobee.console.watch.broker_tables import or_none
 from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.feed import Feed
 from aerobee.console.watch.running_jobs import RunningJobs
@@ -31,6 +32,7 @@ from aerobee.console.watch.sampler import Sampler
 
 class ConsoleParts(NamedTuple):
     sampler: Sampler
+    log_in: LogIn
     actions: tuple[Action, ...]
     application: Any
     """By ASGI."""
@@ -55,11 +57,12 @@ def build_console(
     sampler = Sampler(admin, catalogue, history, feed, wall_ms)
 
     async def facts() -> Record:
-        cluster = await catalogue.cluster()
+        # One that does not answer shuts nobody out: its pages say what is wrong.
+        cluster, _ = await or_none(catalogue.cluster())
         return {
             "name_servers": list(admin.name_servers.addresses()),
             "version": aerobee.__version__,
-            "clusters": sorted({one.cluster for one in cluster.brokers}),
+            "clusters": sorted({one.cluster for one in cluster.brokers} if cluster else ()),
             "has_prometheus": prometheus is not None,
         }
 
@@ -83,7 +86,7 @@ def build_console(
     application = web_application(
         actions, entrance, aerobee.__version__, may_tools_change=config.is_mcp_changing
     )
-    return ConsoleParts(sampler, actions, application)
+    return ConsoleParts(sampler, log_in, actions, application)
 
 
 def description(actions: tuple[Action, ...]) -> Action:
