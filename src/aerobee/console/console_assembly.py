@@ -23,7 +23,6 @@ from aerobee.console.http.web_application import web_application
 from aerobee.console.load.load_runs import LoadRuns
 from aerobee.console.session.action_log import ActionLog
 from aerobee.console.settings import ConsoleConfig
-from aerobee.console.watch.broker_tables import or_none
 from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.feed import Feed
 from aerobee.console.watch.running_jobs import RunningJobs
@@ -57,12 +56,10 @@ def build_console(
     sampler = Sampler(admin, catalogue, history, feed, wall_ms)
 
     async def facts() -> Record:
-        # One that does not answer shuts nobody out: its pages say what is wrong.
-        cluster, _ = await or_none(catalogue.cluster())
         return {
             "name_servers": list(admin.name_servers.addresses()),
             "version": aerobee.__version__,
-            "clusters": sorted({one.cluster for one in cluster.brokers} if cluster else ()),
+            "clusters": await catalogue.cluster_names(),
             "has_prometheus": prometheus is not None,
         }
 

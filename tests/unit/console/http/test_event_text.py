@@ -91,14 +91,16 @@ def test_a_file_is_cut_off_and_not_ended_when_the_session_is_over() -> None:
     async def live() -> None:
         over = asyncio.Event()
 
+        ended = asyncio.Event()
+
         async def ending() -> None:
             await over.wait()
+            ended.set()
 
         async def pieces() -> AsyncIterator[bytes]:
             yield b"first"
             over.set()
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            await ended.wait()
             yield b"second"
 
         async for piece in pieces_until(pieces(), ending):

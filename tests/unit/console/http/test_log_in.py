@@ -108,13 +108,12 @@ def test_whoever_waits_for_the_end_of_a_session_is_told_of_a_log_out_and_a_remov
         right = {"user": "alice", "password": "right"}
         first, second, third = [(await log_in.begin(_ask(right))).token for _ in range(3)]
         waits = [asyncio.create_task(log_in.until_end(one)) for one in (first, second, third)]
-        await asyncio.sleep(0)
+        assert (await asyncio.wait(waits, timeout=0))[0] == set()
         await log_in.end(_ask({}, first))
         await waits[0]
         await log_in.look()
         waits[1].cancel()
-        await asyncio.wait({waits[1]})
-        assert not waits[2].done()
+        assert (await asyncio.wait(waits[1:], return_when=asyncio.FIRST_COMPLETED))[0] == {waits[1]}
         users.is_there = False
         await log_in.look()
         await waits[2]
@@ -126,10 +125,13 @@ def test_whoever_waits_for_the_end_of_a_session_is_told_of_a_log_out_and_a_remov
 
 def test_where_no_log_in_is_needed_nothing_ends() -> None:
     async def live() -> bool:
-        waiting = asyncio.create_task(LogIn(None, facts).until_end(""))
-        await asyncio.sleep(0)
+        log_in = LogIn(None, facts)
+        waiting = asyncio.create_task(log_in.until_end(""))
+        await log_in.end(_ask({}, "any"))
+        await log_in.look()
+        done, _ = await asyncio.wait({waiting}, timeout=0)
         waiting.cancel()
         await asyncio.wait({waiting})
-        return waiting.cancelled()
+        return not done
 
     assert asyncio.run(live())
