@@ -152,6 +152,18 @@ def test_a_user_has_only_so_many_receives_that_wait() -> None:
     assert refused.status.code == GrpcCode.TOO_MANY_REQUESTS
 
 
+def test_an_address_has_only_so_many_receives_that_wait_where_nobody_is_asked() -> None:
+    kit = GrpcKit(typed("orders", "NORMAL"))
+    assert kit.ask(25, {}, b"addressWaitingPullsMax=1\n").code == 0
+    calls = [
+        kit.begin("ReceiveMessage", receiving(poll_ms=15_000), client) for client in ("c1", "c2")
+    ]
+    kit.finish()
+    assert kit.responses(calls[0]) == []
+    (refused, *_) = kit.responses(calls[1])
+    assert refused.status.code == GrpcCode.TOO_MANY_REQUESTS
+
+
 def test_who_may_not_send_does_not_learn_which_topics_there_are() -> None:
     kit = guarded()
     make_user(kit, "bob")
