@@ -1,6 +1,7 @@
 // Small parts that every page is made of: pills, facts, bars, notes, empty pages.
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../data/api";
 import type { Finding, Unknown } from "../data/shapes";
 import { t } from "../words";
@@ -161,10 +162,21 @@ export function Zeroed({ value }: { value: number | null }) {
   return <span class={value ? "" : "muted"}>{count(value)}</span>;
 }
 
-export function Loading() {
+/** What lasts longer than a second can be stopped. */
+export function Loading({ onStop }: { onStop?: () => void }) {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 1000);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div class="loading" role="status">
       {t("Loading…")}
+      {onStop && isLong && (
+        <Button icon="stop" onClick={onStop}>
+          {t("Stop")}
+        </Button>
+      )}
     </div>
   );
 }
