@@ -22,7 +22,7 @@ import {
   type Tone,
   UnknownNotes,
 } from "../parts/basics";
-import { CopyAs, copy } from "../parts/CopyAs";
+import { copy, getOf } from "../parts/CopyAs";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
 import { bytes, count, time } from "../words/figures";
@@ -42,6 +42,7 @@ export function MessagePage({ parts }: PageProps) {
         title={message.id}
         kind={t("Message")}
         below={<a href={linkTo.topic(topic)}>{topic}</a>}
+        request={getOf("/api/messages/{topic}/{id}", { topic, id }, asked)}
       >
         {message.offset > 0 && (
           <Neighbour message={message} step={-1} label={`← ${t("previous")}`} />
@@ -69,14 +70,6 @@ export function MessagePage({ parts }: PageProps) {
       <Explanation path={`${path}/explain`} />
       <TraceSection path={`${path}/trace`} born={message.born} stored={message.stored} />
       <UnknownNotes unknown={value.unknown} />
-      <CopyAs
-        request={{
-          method: "GET",
-          template: "/api/messages/{topic}/{id}",
-          parameters: { topic, id },
-          query: asked,
-        }}
-      />
     </>
   );
 }

@@ -7,7 +7,7 @@ import type { SearchHit } from "../data/shapes";
 import { Icon } from "../parts/Icon";
 import { type Phrase, t } from "../words";
 import { lookupsOf } from "./lookups";
-import { places } from "./pages";
+import { placesOfRole } from "./pages";
 
 const KINDS: Record<string, Phrase> = {
   topic: "topic",
@@ -20,7 +20,7 @@ const KINDS: Record<string, Phrase> = {
 
 function pagesNamed(text: string): SearchHit[] {
   const wanted = text.toLowerCase();
-  return places
+  return placesOfRole()
     .filter((place) => t(place.name).toLowerCase().includes(wanted))
     .map((place) => ({
       kind: "page",

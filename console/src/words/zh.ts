@@ -301,7 +301,6 @@ export const zh = {
   message: "消息",
   messages: "消息",
   "more than the limit: narrow the search": "超过上限：请缩小范围",
-  "needs the role {role}": "需要角色 {role}",
   next: "下一条",
   no: "否",
   "no master": "没有主节点",
@@ -447,4 +446,5 @@ export const zh = {
   "in {topic} since {time}": "{topic} 中 {time} 之后的消息",
   "key {key} in {topic}": "{topic} 中 Key 为 {key} 的消息",
   "id or key {word} in all topics": "所有主题中 ID 或 Key 为 {word} 的消息",
+  "This page as a call": "以调用形式查看此页",
 } as const;

@@ -68,9 +68,8 @@ class _Parser:
                 made, _ = self._new(AvroType("enum", symbols=tuple(map(str, symbols))), told, space)
                 return made
             case {"type": "fixed", "size": int(size)} if 0 <= size <= FIXED_BYTES_MAX:
-                kind = AvroType("fixed", size=size, scale=_whole(told))
-                kind.logical = _text(told, "logicalType")
-                return self._new(kind, told, space)[0]
+                fixed = AvroType("fixed", "", _text(told, "logicalType"), _whole(told), size)
+                return self._new(fixed, told, space)[0]
             case {"type": dict() | list() | str() as inner}:
                 return self.type_of(inner, space, depth + 1)
         raise NotOfFormat(f"the schema has no type in {str(told)[:80]}")

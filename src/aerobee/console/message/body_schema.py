@@ -1,4 +1,7 @@
-"""BodySchema: a schema that a user gave, Avro's JSON or a `.proto` text, to read bodies by."""
+"""BodySchema: a schema that a user gave, Avro's JSON or a `.proto` text, to read bodies by.
+
+Both come out as values that JSON can hold, under the bounds of `byte_source.py`.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

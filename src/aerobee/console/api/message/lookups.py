@@ -6,7 +6,7 @@ without any not at all, dead letters last. Finding one by its id ends it; a key 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 
 from aerobee.client.admin.admin import Admin
@@ -66,7 +66,7 @@ class LookupPages:
         finally:
             self._running -= 1
 
-    async def _found(self, word: str) -> AsyncIterator[Event]:
+    async def _found(self, word: str) -> AsyncGenerator[Event, None]:
         names = await self._catalogue.broker_names()
         placed = await self._at_place(word)
         if placed is not None:
@@ -120,8 +120,7 @@ class LookupPages:
         wanted = (
             name
             for name, one in entries.items()
-            if one.kind in (NORMAL, DEAD_LETTER)
-            and (name not in figures or figures[name].messages)
+            if one.kind in (NORMAL, DEAD_LETTER) and (name not in figures or figures[name].messages)
         )
         return sorted(wanted, key=worth, reverse=True)
 
