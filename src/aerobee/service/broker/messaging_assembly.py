@@ -21,6 +21,9 @@ def build_rpc_door(
     fast = FastInnerDesk(parts, reception) if identity.takes_messages else None
     desk = InnerDesk(identity.name, body_bytes_max, parts, reception, fast)
     messaging = MessagingService(
-        desk, OwnEntryPoints(identity.name, identity.grpc_address), parts.outbox
+        desk,
+        OwnEntryPoints(identity.name, identity.grpc_address),
+        parts.outbox,
+        parts.calls.on_response,
     )
     return RpcDoor(messaging, reception.gate, reception.limits)

@@ -9,15 +9,19 @@ Imports more than 15 modules because it puts the others together.
 """
 
 import logging
+from collections.abc import Callable
 
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, EndCall, RpcConnectionId
-from aerobee.ports.service import CloseChannel, Effects, Reply
+from aerobee.ports.service import ChannelId, CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
+from aerobee.service.proxy.client_questions import Told
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
@@ -41,8 +45,16 @@ REST_MS_MAX = 1_000
 class MessagingService:
     """M1. A call is in `_calls` from its start until it is ended or given up."""
 
-    def __init__(self, desk: Desk, entry_points: EntryPoints, outbox: Effects) -> None:
-        """`entry_points`: where clients reach the service."""
+    def __init__(
+        self,
+        desk: Desk,
+        entry_points: EntryPoints,
+        outbox: Effects,
+        answered: Callable[[ChannelId, RemotingCommand], object] = lambda channel, answer: None,
+    ) -> None:
+        """`entry_points`: where clients reach the service. `answered` is given the answer of a
+        client to a request that the broker wrote to its channel."""
+        self._answered = answered
         self._desk = desk
         self._outbox = outbox
         self._calls: dict[CallId, OpenCall] = {}
@@ -196,6 +208,7 @@ class MessagingService:
         self._now = now
         self._receives.on_tick(now)
         self.clients.drop_gone(now)
+        self._telemetry.questions.on_tick(now)
         self._receipts.renewals.on_tick(now)
 
     def rest_ms(self, now: Now) -> int:
@@ -218,8 +231,15 @@ class MessagingService:
             elif isinstance(effect, CloseChannel):
                 self.clients.drop(client, self._now)
             elif isinstance(effect, Reply):
-                self.tell(effect)
+                self._pass_on(effect)
         return kept
+
+    def _pass_on(self, request: Reply) -> None:
+        channel = request.channel
+        if request.command.is_oneway:
+            self.tell(request)
+        elif not request.command.is_response:
+            self.ask(request, self._now, lambda answer: self._answered(channel, answer))
 
     def tell(self, request: Reply, broker: str = "") -> bool:
         """Pass a broker's own request on to the client of its channel; False: it cannot be told."""
@@ -227,7 +247,22 @@ class MessagingService:
         told = None if client is None else self._ends.check_back(request.command, broker)
         return client is not None and told is not None and self._telemetry.command(client, told)
 
+    def ask(self, request: Reply, now: Now, told: Told) -> None:
+        """Have the client of a channel answer a request of a broker; `told` is called with the
+        answer, once, also if the client says nothing."""
+        client = self.clients.of_channel(request.channel)
+        if client is not None:
+            self._telemetry.questions.ask(client, request.command, now, told)
+        else:
+            told(reply_to(request.command, ResponseCode.SYSTEM_BUSY, remark="the client is gone"))
+
+    def can_be_told(self, channel: ChannelId) -> bool:
+        """Whether the client of a channel has a stream that commands go to."""
+        client = self.clients.of_channel(channel)
+        return client is not None and client.telemetry is not None
+
     def _client_gone(self, client: GrpcClient, now: Now) -> None:
+        self._telemetry.questions.stream_ended(client)
         self._receives.client_gone(client, now)
         self._receipts.client_gone(client, now)
         self._desk.closed(client.channel)

@@ -9,24 +9,23 @@ Imports more than 15 modules because settings, heartbeats and commands of client
 
 import logging
 
-from aerobee.model.subscription import ConsumeType, Subscription
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallWrite
 from aerobee.ports.service import Effects
-from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat
-from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.grpc.calls import (
     HeartbeatRequest,
     NotifyClientTerminationRequest,
     StatusResponse,
     TelemetryCommand,
 )
-from aerobee.protocol.grpc.codes import ClientType, GrpcCode, RpcStatus
+from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.resources import ClientSettings, Status
 from aerobee.protocol.grpc.wire import encode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import filter_in, group_in, names_of, topic_in
+from aerobee.service.proxy.client_beats import CONSUMERS, agent_of, heartbeat_of
+from aerobee.service.proxy.client_questions import ClientQuestions
 from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
 from aerobee.service.proxy.desk import Asker, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
@@ -38,10 +37,6 @@ _log = logging.getLogger(__name__)
 
 TOPICS_MAX = 1_000
 """Topics of one client, published or subscribed to."""
-_CONSUMERS = {
-    ClientType.PUSH_CONSUMER: ConsumeType.PASSIVELY,
-    ClientType.SIMPLE_CONSUMER: ConsumeType.ACTIVELY,
-}
 _UNKNOWN = Status(
     GrpcCode.UNRECOGNIZED_CLIENT_TYPE, "the client has no settings: write them to Telemetry first"
 )
@@ -52,6 +47,7 @@ class TelemetryCalls:
         self._desk = desk
         self._clients = clients
         self._outbox = outbox
+        self.questions = ClientQuestions(self.command)
 
     def methods(self) -> list[Method]:
         return [
@@ -91,6 +87,7 @@ class TelemetryCalls:
         """A stream is over: commands no longer go to it."""
         if client.telemetry == call:
             client.telemetry = None
+            self.questions.stream_ended(client)
 
     def register_producer(self, call: OpenCall, topic: str, now: Now) -> None:
         """Register a client that sends to a topic, whether or not it announced the topic."""
@@ -104,7 +101,8 @@ class TelemetryCalls:
     def _take(self, call: OpenCall, command: TelemetryCommand, now: Now) -> None:
         said = command.settings
         if said is None:
-            return  # the outcome of a command: nobody waits for it
+            self.questions.take(call.client, command, now)
+            return
         if said.publishing is not None:
             settled = self._settle_producer(said)
         elif said.subscription is not None:
@@ -134,7 +132,7 @@ class TelemetryCalls:
 
     def _settle_consumer(self, said: ClientSettings) -> ClientSettings:
         assert said.subscription is not None
-        if said.client_type not in _CONSUMERS:
+        if said.client_type not in CONSUMERS:
             raise CallRefused(
                 GrpcCode.UNRECOGNIZED_CLIENT_TYPE,
                 f"clients of the type {said.client_type} are not served",
@@ -151,13 +149,9 @@ class TelemetryCalls:
 
     def _announce(self, client: GrpcClient, asker: Asker, now: Now) -> None:
         """Tell the broker of a client, by the heartbeat that a remoting client would send."""
-        settings = client.settings
-        beats: tuple[ConsumerBeat, ...] = ()
-        if settings is not None and settings.subscription is not None:
-            beats = (self._consumer_beat(settings, now),)
-        if not beats and not client.topics:
+        heartbeat = heartbeat_of(client, now)
+        if heartbeat is None:
             return
-        heartbeat = Heartbeat(client.id, tuple(sorted(client.topics)), beats)
 
         def beaten(answer: Answer) -> None:
             if answer.code is not ResponseCode.SUCCESS:
@@ -167,23 +161,7 @@ class TelemetryCalls:
                     extra={"client": client.id},
                 )
 
-        self._desk.register(asker, heartbeat, now, beaten)
-
-    def _consumer_beat(self, settings: ClientSettings, now: Now) -> ConsumerBeat:
-        assert settings.subscription is not None
-        subscriptions: list[Subscription] = []
-        for entry in settings.subscription.subscriptions:
-            wanted = filter_in(entry.expression)
-            subscriptions.append(
-                make_subscription(
-                    topic_in(entry.topic), wanted.expression, now.wall_ms, wanted.type
-                )
-            )
-        return ConsumerBeat(
-            group_in(settings.subscription.group),
-            _CONSUMERS[ClientType(settings.client_type or 0)],
-            subscriptions=tuple(subscriptions),
-        )
+        self._desk.register(asker, agent_of(client), heartbeat, now, beaten)
 
     # Heartbeats and the end.
 
