@@ -104,7 +104,9 @@ def tool_heard(kit: GatewayKit) -> list[RemotingCommand]:
 def kit_with_members() -> tuple[GatewayKit, CallId]:
     """Two members of a group, of which one has a stream."""
     kit = GatewayKit(typed("orders", "NORMAL", queues=1))
-    kit.half_close(kit.consume("g", "orders", "c1", ClientType.PUSH_CONSUMER))
+    gone = kit.consume("g", "orders", "c1", ClientType.PUSH_CONSUMER)
+    kit.pass_time(500)
+    kit.half_close(gone)
     stream = kit.consume("g", "orders", "c2", ClientType.PUSH_CONSUMER)
     kit.pass_time(500)
     kit.responses(stream)
