@@ -73,6 +73,20 @@ def consumer_settings(said: ClientSettings, group: GroupConfig | None) -> Client
     )
 
 
+def retry_delay_ms(group: GroupConfig | None, failures: int) -> int:
+    """The time after which a message comes again that has failed so often before, by the policy of
+    its group, as RocketMQ's proxy reads it."""
+    backoff = _retry_policy(group.retry_policy if group is not None else {}, 0)
+    if backoff.customized_backoff is not None:
+        steps = backoff.customized_backoff.next
+        return steps[min(failures + 2, len(steps) - 1)].ms
+    told = backoff.exponential_backoff
+    assert told is not None
+    assert told.initial is not None
+    assert told.max is not None
+    return int(min(told.max.ms, told.initial.ms * told.multiplier ** min(failures, 32)))
+
+
 def _retry_policy(policy: Mapping[str, Any], attempts: int) -> RetryPolicy:
     if policy.get("type") == "EXPONENTIAL":
         told = {**_EXPONENTIAL, **_numbers(policy.get("exponentialRetryPolicy"))}

@@ -1,3 +1,5 @@
+import pytest
+
 from aerobee.model.group import GroupConfig
 from aerobee.protocol.grpc.codes import ClientType
 from aerobee.protocol.grpc.resources import (
@@ -7,7 +9,11 @@ from aerobee.protocol.grpc.resources import (
     Publishing,
     Resource,
 )
-from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
+from aerobee.service.proxy.client_settings import (
+    consumer_settings,
+    producer_settings,
+    retry_delay_ms,
+)
 
 CONSUMER = ClientSettings(
     client_type=ClientType.PUSH_CONSUMER, subscription=GrpcSubscription(Resource("", "g"))
@@ -74,3 +80,16 @@ def test_a_policy_that_is_none_counts_as_the_default() -> None:
         assert (
             len(delays_ms(consumer_settings(CONSUMER, GroupConfig("g", retry_policy=broken)))) == 18
         )
+
+
+@pytest.mark.parametrize(
+    ("failures", "seconds"), [(0, 10), (1, 30), (2, 60), (15, 7_200), (100, 7_200)]
+)
+def test_a_message_comes_again_after_the_step_of_its_failures(failures: int, seconds: int) -> None:
+    assert retry_delay_ms(None, failures) == seconds * 1_000
+
+
+@pytest.mark.parametrize(("failures", "seconds"), [(0, 5), (1, 10), (3, 40), (40, 7_200)])
+def test_delays_that_grow_double_up_to_two_hours(failures: int, seconds: int) -> None:
+    group = GroupConfig("g", retry_policy={"type": "EXPONENTIAL"})
+    assert retry_delay_ms(group, failures) == seconds * 1_000
