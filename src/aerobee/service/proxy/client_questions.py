@@ -42,10 +42,10 @@ ANSWER_MS = 5_000
 OPEN_MAX = 1_000
 """Questions that wait, of all clients: an operator or a tool waits for each."""
 
-Told: TypeAlias = Callable[[RemotingCommand], None]
+Told: TypeAlias = Callable[[RemotingCommand], object]
 """Takes the answer to a request, once."""
 
-_RESULTS = {
+_RESULTS: dict[int, str] = {
     GrpcCode.OK: "CR_SUCCESS",
     GrpcCode.FAILED_TO_CONSUME_MESSAGE: "CR_LATER",
     GrpcCode.MESSAGE_CORRUPTED: "CR_RETURN_NULL",

@@ -10,6 +10,7 @@ Imports more than 15 modules because it puts the others together.
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.ports.clock import Now
@@ -239,7 +240,7 @@ class MessagingService:
         if request.command.is_oneway:
             self.tell(request)
         elif not request.command.is_response:
-            self.ask(request, self._now, lambda answer: self._answered(channel, answer))
+            self.ask(request, self._now, partial(self._answered, channel))
 
     def tell(self, request: Reply, broker: str = "") -> bool:
         """Pass a broker's own request on to the client of its channel; False: it cannot be told."""

@@ -139,7 +139,7 @@ def test_a_client_that_says_nothing_is_busy_after_five_seconds(ask: Any) -> None
     kit.run(1_500, 500)
     answer = told(kit)
     assert (answer.code, "did not answer" in answer.remark) == (BUSY, True)
-    assert len(kit.broker.rpc.messaging._telemetry.questions) == 0
+    assert len(kit.door.messaging._telemetry.questions) == 0
 
 
 def test_a_client_without_a_stream_is_busy_at_once() -> None:

@@ -1,3 +1,5 @@
+import pytest
+
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.service.proxy.renewals import (
@@ -101,21 +103,23 @@ def test_a_refusal_that_is_final_ends_it_at_once() -> None:
     assert table.tick(62_000) == []
 
 
-def test_what_needs_the_newest_receipt_waits_while_a_broker_is_asked_for_it() -> None:
-    for is_well in (True, False):
-        table, heard = Asked(), list[str]()
-        one = renewal()
-        table.renewals.add(one)
-        table.renewals.when_known(None, lambda heard=heard: heard.append("at once"))
-        table.renewals.when_known(one, lambda heard=heard: heard.append("known"))
-        table.tick(60_000)
-        table.renewals.when_known(one, lambda one=one, heard=heard: heard.append(one.handle))
-        assert heard == ["at once", "known"]
-        if is_well:
-            table.renewals.changed(one, "newest", 120_000)
-        else:
-            table.renewals.failed(one, Now(60_000, 60_000), is_final=True)
-        assert heard == ["at once", "known", "newest" if is_well else "handle"]
+@pytest.mark.parametrize("is_well", [True, False])
+def test_what_needs_the_newest_receipt_waits_while_a_broker_is_asked_for_it(
+    is_well: bool,
+) -> None:
+    table, heard = Asked(), list[str]()
+    one = renewal()
+    table.renewals.add(one)
+    table.renewals.when_known(None, lambda: heard.append("at once"))
+    table.renewals.when_known(one, lambda: heard.append("known"))
+    table.tick(60_000)
+    table.renewals.when_known(one, lambda: heard.append(one.handle))
+    assert heard == ["at once", "known"]
+    if is_well:
+        table.renewals.changed(one, "newest", 120_000)
+    else:
+        table.renewals.failed(one, Now(60_000, 60_000), is_final=True)
+    assert heard == ["at once", "known", "newest" if is_well else "handle"]
 
 
 def test_renewals_that_ended_early_take_no_place_for_long() -> None:
