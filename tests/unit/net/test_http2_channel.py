@@ -10,8 +10,10 @@ from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId
 from aerobee.ports.service import Effects, Peer
-from aerobee.protocol.grpc.framing import frame_message
+from aerobee.protocol.grpc.framing import ANSWER_HEADERS, OK_TRAILERS, frame_message
 from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.answer_frames import AnswerFrames
+from aerobee.protocol.http2.connection import Http2Connection
 from aerobee.protocol.http2.frames import ErrorCode, frame
 from aerobee.protocol.remoting.frame import FrameLimits
 from aerobee.sim.clock import SimClock
@@ -21,6 +23,28 @@ from tests.net_kit import EchoService, in_loop
 ECHO, HOLD, SHOUT = "/s/Echo", "/s/Hold", "/s/Shout"
 
 
+class Shouts:
+    """Takes calls in place, and answers them in capitals."""
+
+    paths = frozenset({SHOUT})
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def take_all(self, http2: Http2Connection, connection: RpcConnectionId, now: Now) -> None:
+        around = AnswerFrames(ANSWER_HEADERS, OK_TRAILERS)
+        while http2.find_call():
+            answer = http2.input[http2.call_start : http2.call_stop].upper()
+            if http2.answer_bytes_max() < len(answer) + 5:
+                break
+            stream = http2.call_stream
+            whole = around.before(stream, len(answer)) + answer + around.behind(stream)
+            http2.reserve(len(answer) + 5)
+            http2.write_answers(whole)
+            http2.pass_call()
+            self.taken += 1
+
+
 class EchoCalls(EchoService):
     """Answers each message of a call with itself, and ends a call that the client has ended."""
 
@@ -28,6 +52,7 @@ class EchoCalls(EchoService):
 
     def __init__(self) -> None:
         super().__init__()
+        self.shouts = Shouts()
         self.starts: list[CallStart] = []
         self.opens = True
         self.is_open = True
@@ -37,8 +62,9 @@ class EchoCalls(EchoService):
     def rpc(self) -> Self:
         return self
 
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        return message.upper() if start.path == SHOUT else False
+    @property
+    def in_place(self) -> Shouts:
+        return self.shouts
 
     def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
         return self.opens

@@ -69,14 +69,6 @@ class GrpcMessageReader:
         return messages
 
 
-def whole_message(data: bytes, bytes_max: int) -> bytes | None:
-    """The one message that the data is; None: it is not one, or not one to be taken."""
-    size = len(data) - PREFIX_BYTES
-    if size < 0 or size > bytes_max or data[0] != 0:
-        return None
-    return data[PREFIX_BYTES:] if int.from_bytes(data[1:PREFIX_BYTES], "big") == size else None
-
-
 def frame_message(message: bytes) -> bytes:
     return len(message).to_bytes(PREFIX_BYTES, "big") + message
 

@@ -1,61 +1,200 @@
-"""Calls that are taken in place: SendMessage of one plain message, AckMessage of one entry.
+"""CallsInPlace takes calls from their connection itself: sends of one plain message,
+acknowledgements of one entry.
 
-They come for every message, so their requests are read without an object per field, and go to the
-broker's fast paths (`desk.FastDesk`). Law: a call that is taken is answered as `send_calls` and
-`receipt_calls` would. All others are left to them: of sends those that are not plain, of
-acknowledgements a receipt that has expired, was renewed or is of an ordered pop.
+    connection ─▶ headers of a known shape ─▶ request, read in place ─▶ broker's fast path ─▶ answer
+
+They come for every message, so no object is made for one: a request is a position in what the
+connection has received, and the answers of one read are written into it together. Those of
+acknowledgements wait until the turn is over (`acknowledged_calls`).
+
+Laws. A call that is taken is answered as `send_calls` and `receipt_calls` would; all others are
+left to them: of sends those that are not plain, of acknowledgements a receipt that has expired, was
+renewed or is of an ordered pop. There is room in the peer's window for an answer before its call is
+taken. Within one `take_all` nothing changes that a call is decided by.
 
 Imports more than 15 modules because a call is read, checked and answered in one place.
 """
 
+from typing import TYPE_CHECKING
+
 from aerobee.model.message_type import MessageType
-from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import AnswerCall, CallId
+from aerobee.ports.rpc import RpcConnectionId
 from aerobee.ports.service import Effects
 from aerobee.protocol.consume.pop_receipt import ORDERLY
 from aerobee.protocol.grpc.ack_message_reader import AckMessageReader
-from aerobee.protocol.grpc.calls import (
-    AckMessageRequest,
-    AckMessageResponse,
-    AckMessageResultEntry,
-)
+from aerobee.protocol.grpc.calls import SERVICE
+from aerobee.protocol.grpc.framing import ANSWER_HEADERS, OK_TRAILERS
 from aerobee.protocol.grpc.resources import Resource
 from aerobee.protocol.grpc.send_message_reader import SendMessageReader
-from aerobee.protocol.grpc.wire import decode, encode
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.http2.answer_frames import AnswerFrames
+from aerobee.protocol.http2.connection import Http2Connection
+from aerobee.protocol.http2.header_shape import HeaderShape
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.proxy.acknowledged_calls import AcknowledgedCalls, AcknowledgedRun
 from aerobee.service.proxy.call_checks import check_type, group_in, topic_in
-from aerobee.service.proxy.desk import Desk, FastDesk
-from aerobee.service.proxy.grpc_clients import GrpcClient
-from aerobee.service.proxy.outcomes import CallRefused, status_of
+from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.fast_desk import FastDesk
+from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
+from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.renewals import Renewals
-from aerobee.service.request import Answer
 
-TOPICS_KNOWN_MAX = 10_000
-NAMES_KNOWN_MAX = 10_000
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+_SEND, _ACK = SERVICE + "SendMessage", SERVICE + "AckMessage"
+PATHS = frozenset({_SEND, _ACK})
+_ANSWER_BYTES_MAX = 2_048
+"""Of any answer that is written here, with its prefix."""
+_PREFIX_BYTES = 5
+_ORDERLY = ORDERLY
 
 
-class SendsInPlace:
-    def __init__(self, desk: Desk) -> None:
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class ShapeOwner:
+    """The client whose calls have a shape. After it was found in a turn, `client` is the one."""
+
+    __slots__ = ("channel", "client", "client_id", "is_ack", "turn")
+
+    def __init__(self, shape: HeaderShape) -> None:
+        self.is_ack = shape.path == _ACK
+        self.client_id = dict(shape.fields).get("x-mq-client-id", "")
+        self.client: GrpcClient | None = None
+        self.channel: object = None
+        self.turn = 0
+
+
+class CallsInPlace:
+    """C1. `_turn` numbers the calls of `take_all`. C2. Outside of it there are no `_calls`, and the
+    outputs are empty. C3. `_run` is the run that was added to last, one of `_calls`."""
+
+    __slots__ = (
+        "_ack_output",
+        "_acks",
+        "_around",
+        "_calls",
+        "_clients",
+        "_desk",
+        "_fast",
+        "_now",
+        "_outbox",
+        "_output",
+        "_renewals",
+        "_run",
+        "_sends",
+        "_topic",
+        "_topic_turn",
+        "_turn",
+        "_wall_ms",
+        "paths",
+        "taken",
+    )
+
+    def __init__(
+        self, desk: Desk, clients: GrpcClients, renewals: Renewals, outbox: Effects
+    ) -> None:
         self._desk = desk
-        self._reader = SendMessageReader()
-        self._normal: dict[bytes, TopicConfig] = {}
+        self._fast: FastDesk | None = desk.fast
+        self.paths = PATHS if desk.fast is not None else frozenset[str]()
+        self._clients = clients
+        self._renewals = renewals
+        self._outbox = outbox
+        self._around = AnswerFrames(ANSWER_HEADERS, OK_TRAILERS)
+        self._sends = SendMessageReader()
+        self._acks = AckMessageReader()
+        self._now = Now(0, 0)
+        self._wall_ms = 0
+        self._turn = 0
+        # Answers of this read: of sends, and those that wait.
+        self._output = ReplyBuffer()
+        self._ack_output = ReplyBuffer()
+        # The topic of the last send, which takes normal messages in this turn.
+        self._topic = b""
+        self._topic_turn = 0
+        self._calls: AcknowledgedCalls | None = None
+        self._run: AcknowledgedRun | None = None
+        self.taken = 0
+        """Calls that were taken, since the start."""
 
-    def take(
-        self, fast: FastDesk, client: GrpcClient, call: CallId, message: bytes, now: Now
-    ) -> bytes | bool:
-        """Store a plain message in place (`open_call.InPlace`)."""
-        reader, draft = self._reader, fast.draft
-        if not reader.read(message, draft) or not self._takes_normal(draft.topic):
+    def take_all(self, http2: Http2Connection, connection: RpcConnectionId, now: Now) -> None:
+        """Take the calls that the connection finds (`ports.rpc.CallTaker`)."""
+        if not http2.find_call():
+            return
+        fast = self._fast
+        if fast is None or not fast.is_open(now):
+            return
+        self._now = now
+        self._wall_ms = now.wall_ms
+        self._turn += 1
+        try:
+            while self._take(http2, connection, fast):
+                http2.pass_call()
+                self.taken += 1
+                if not http2.find_call():
+                    break
+        finally:
+            self._finish(http2, fast)
+
+    def _take(self, http2: Http2Connection, connection: RpcConnectionId, fast: FastDesk) -> bool:
+        if http2.answer_bytes_max() < _ANSWER_BYTES_MAX:
             return False
-        queue_offset = fast.store(client.channel, now)
-        return False if queue_offset < 0 else reader.answer(queue_offset)
+        owner = self._owner_of(http2.call_shape, connection)
+        if owner is None:
+            return False  # it is met first
+        if owner.is_ack:
+            return self._take_ack(http2, connection, owner, fast)
+        return self._take_send(http2, owner, fast)
+
+    def _owner_of(self, shape: HeaderShape, connection: RpcConnectionId) -> ShapeOwner | None:
+        """The client of a shape, if it is known on this connection."""
+        owner = shape.owner
+        if owner is None:
+            owner = shape.owner = ShapeOwner(shape)
+        found: ShapeOwner = owner
+        if found.turn != self._turn:
+            client = self._clients.find(found.client_id)
+            if client is None or connection not in client.connections:
+                return None
+            found.client = client
+            found.channel = client.channel
+            found.turn = self._turn
+        return found
+
+    # Sends.
+
+    def _take_send(self, http2: Http2Connection, owner: ShapeOwner, fast: FastDesk) -> bool:
+        reader, draft = self._sends, fast.draft
+        if not reader.read_at(http2.input, http2.call_start, http2.call_stop, draft):
+            return False
+        if draft.topic is not self._topic or self._topic_turn != self._turn:
+            if not self._takes_normal(draft.topic):
+                return False
+            self._topic = draft.topic
+            self._topic_turn = self._turn
+        queue_offset = fast.store(owner.channel, self._now)
+        if queue_offset < 0:
+            return False
+        size = reader.write_answer(queue_offset)
+        self._put(self._output, http2, reader.answer_memory, reader.answer_start, size)
+        return True
+
+    def _put(
+        self, output: ReplyBuffer, http2: Http2Connection, memory: memoryview, start: int, size: int
+    ) -> None:
+        """Gather the answer of the call that was found."""
+        output.make_room(size + self._around.bytes_around)
+        output.position = self._around.write(
+            output.memory, output.position, http2.call_stream, memory, start, size
+        )
+        http2.reserve(size + _PREFIX_BYTES)
 
     def _takes_normal(self, topic: bytes) -> bool:
-        """Whether a topic takes normal messages: asked once for each of its configurations."""
-        known = self._normal.get(topic)
-        if known is not None and self._desk.find_topic(known.name) is known:
-            return True
+        """Whether a topic takes normal messages."""
         try:
             config = self._desk.find_topic(topic_in(Resource(name=topic.decode())))
             if config is None:
@@ -63,74 +202,133 @@ class SendsInPlace:
             check_type(config, MessageType.NORMAL)
         except CallRefused:
             return False
-        if len(self._normal) >= TOPICS_KNOWN_MAX:
-            self._normal.clear()
-        self._normal[topic] = config
         return True
 
+    # Acknowledgements.
 
-class AcksInPlace:
-    def __init__(self, outbox: Effects, renewals: Renewals) -> None:
-        self._outbox = outbox
-        self._renewals = renewals
-        self._reader = AckMessageReader()
-        self._names: dict[tuple[bytes, bytes], tuple[str, str]] = {}
-
-    def take(
-        self, fast: FastDesk, client: GrpcClient, call: CallId, message: bytes, now: Now
+    def _take_ack(
+        self,
+        http2: Http2Connection,
+        connection: RpcConnectionId,
+        owner: ShapeOwner,
+        fast: FastDesk,
     ) -> bool:
-        """Acknowledge a message (`open_call.InPlace`)."""
-        reader, renewals = self._reader, self._renewals
-        if not reader.read(message):
+        reader = self._acks
+        if not reader.read_at(http2.input, http2.call_start, http2.call_stop):
             return False
-        names = self._names.get((reader.group, reader.topic)) or self._learn()
-        revive_time = reader.pop_time + reader.invisible_ms
-        if names is None or reader.revive_queue == ORDERLY or revive_time <= now.wall_ms:
+        calls = self._calls
+        if calls is None:
+            calls = AcknowledgedCalls(http2, connection, self._outbox, self._renewals)
+            self._calls = calls
+        run = self._run
+        if run is None or not self._belongs(run, owner):
+            run = self._run_of(calls, owner, fast)
+            if run is None:
+                return False
+        offset = reader.queue_offset
+        if offset < run.offset_min or offset > run.offset_max:
             return False
-        group, topic = names
-        queue_id, offset = reader.queue_id, reader.queue_offset
-        renewal = None
-        if len(renewals):
-            renewal = renewals.find((client.id, group, reader.message_id(), queue_id, offset))
-            if renewal is not None and (renewal.times or renewal.is_asking):
-                return False  # the client's receipt is not the newest, or soon will not be
-        answer = reader.answer()
-
-        def acked(outcome: Answer) -> None:
-            said = answer
-            if outcome.code is not ResponseCode.SUCCESS:
-                said = _refusal(message, outcome)
-                if renewal is not None and not client.is_gone:
-                    renewals.add(renewal)
-            self._outbox.append(AnswerCall(call, (said,)))
-
-        broker = reader.broker_name.decode()
-        checkpoint = (topic, group, queue_id, reader.start_offset, reader.pop_time, broker)
-        if not fast.acknowledge(checkpoint, reader.revive_queue, revive_time, offset, acked):
+        if run.may_be_renewed and not self._take_renewal(run, offset):
             return False
-        if renewal is not None:
-            renewals.take(renewal.key)
+        size = reader.write_answer()
+        self._put(self._ack_output, http2, reader.answer_memory, reader.answer_start, size)
+        size += _PREFIX_BYTES
+        calls.count += 1
+        http2.hold(1)
+        calls.data_bytes += size
+        if size > calls.answer_bytes_max:
+            calls.answer_bytes_max = size
+        run.offsets.append(offset)
+        run.starts.append(http2.call_start)
         return True
 
-    def _learn(self) -> tuple[str, str] | None:
-        """Group and topic of the request, as names that are sound."""
-        group, topic = self._reader.group, self._reader.topic
+    def _belongs(self, run: AcknowledgedRun, owner: ShapeOwner) -> bool:
+        """Whether the acknowledgement that was read last is one of this run."""
+        reader = self._acks
+        return (
+            run.pop_time == reader.pop_time
+            and run.start_offset == reader.start_offset
+            and run.queue_id == reader.queue_id
+            and run.revive_queue == reader.revive_queue
+            and run.invisible_ms == reader.invisible_ms
+            and run.topic is reader.topic
+            and run.group is reader.group
+            and run.broker_name is reader.broker_name
+            and run.client is owner.client
+        )
+
+    def _run_of(
+        self, calls: AcknowledgedCalls, owner: ShapeOwner, fast: FastDesk
+    ) -> AcknowledgedRun | None:
+        """The run of the acknowledgement that was read last; None: it is not to be taken."""
+        reader = self._acks
+        if reader.revive_queue == _ORDERLY:
+            return None
+        if reader.pop_time + reader.invisible_ms <= self._wall_ms:
+            return None
+        names = (owner.client_id, reader.group, reader.topic, reader.broker_name)
+        receipt = (reader.start_offset, reader.pop_time, reader.invisible_ms, reader.revive_queue)
+        key = (names, receipt, reader.queue_id)
+        run = calls.runs.get(key)
+        if run is None:
+            run = self._make_run(calls, owner, fast)
+            if run is None:
+                return None
+            calls.runs[key] = run
+        self._run = run
+        return run
+
+    def _make_run(
+        self, calls: AcknowledgedCalls, owner: ShapeOwner, fast: FastDesk
+    ) -> AcknowledgedRun | None:
+        reader = self._acks
         try:
-            names = (
-                group_in(Resource(name=group.decode())),
-                topic_in(Resource(name=topic.decode())),
-            )
+            group = group_in(Resource(name=reader.group.decode()))
+            topic = topic_in(Resource(name=reader.topic.decode()))
         except CallRefused:
             return None
-        if len(self._names) >= NAMES_KNOWN_MAX:
-            self._names.clear()
-        self._names[group, topic] = names
-        return names
+        bounds = fast.ack_bounds(topic, reader.queue_id, reader.revive_queue)
+        if bounds is None:
+            return None
+        run = AcknowledgedRun(calls, owner.client, group, topic, bounds)
+        run.group = reader.group
+        run.topic = reader.topic
+        run.broker_name = reader.broker_name
+        run.queue_id = reader.queue_id
+        run.start_offset = reader.start_offset
+        run.pop_time = reader.pop_time
+        run.invisible_ms = reader.invisible_ms
+        run.revive_queue = reader.revive_queue
+        run.may_be_renewed = len(self._renewals) > 0
+        return run
 
+    def _take_renewal(self, run: AcknowledgedRun, offset: int) -> bool:
+        """Renew the message no more. False: the client's receipt is not the newest, or soon will
+        not be."""
+        key = (run.client.id, run.group_name, self._acks.message_id(), run.queue_id, offset)
+        renewal = self._renewals.find(key)
+        if renewal is not None:
+            if renewal.times or renewal.is_asking:
+                return False
+            self._renewals.take(key)
+            run.renewals.append(renewal)
+        return True
 
-def _refusal(message: bytes, outcome: Answer) -> bytes:
-    request, status = decode(AckMessageRequest, message), status_of(outcome)
-    entries = [
-        AckMessageResultEntry(one.message_id, one.receipt_handle, status) for one in request.entries
-    ]
-    return encode(AckMessageResponse(status, entries))
+    def _finish(self, http2: Http2Connection, fast: FastDesk) -> None:
+        """Write the answers of sends, and have the acknowledgements written."""
+        if self._output.position:
+            http2.write_answers(self._output.take())
+        calls = self._calls
+        if calls is None:
+            return
+        self._calls = self._run = None
+        calls.answers = self._ack_output.take()
+        runs = [run for run in calls.runs.values() if run.offsets]
+        calls.left = len(runs)
+        for each in runs:
+            run: AcknowledgedRun = each
+            broker = run.broker_name.decode()
+            names = (run.topic_name, run.group_name, run.queue_id)
+            key = (*names, run.start_offset, run.pop_time, broker)
+            revive_time = run.pop_time + run.invisible_ms
+            fast.acknowledge(key, run.revive_queue, revive_time, run.offsets, run.told)

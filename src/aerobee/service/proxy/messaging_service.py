@@ -17,11 +17,11 @@ from aerobee.ports.service import CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
-from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
+from aerobee.service.proxy.calls_in_place import CallsInPlace
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
-from aerobee.service.proxy.open_call import InPlace, Method, OpenCall
+from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
@@ -53,11 +53,7 @@ class MessagingService:
         self._receives = ReceiveCalls(desk, self._receipts)
         self._ends = TransactionCalls(desk)
         sends = SendCalls(desk, self._ends.transactions, self._telemetry)
-        self._fast = desk.fast
-        self._in_place: dict[str, InPlace] = {
-            SERVICE + "SendMessage": SendsInPlace(desk).take,
-            SERVICE + "AckMessage": AcksInPlace(outbox, self._receipts.renewals).take,
-        }
+        self.in_place = CallsInPlace(desk, self.clients, self._receipts.renewals, outbox)
         self._methods: dict[str, Method] = {
             SERVICE + method.name: method
             for room in (
@@ -81,16 +77,6 @@ class MessagingService:
         return len(self._calls)
 
     # Calls.
-
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        take = self._in_place.get(start.path)
-        fast = self._fast
-        if take is None or fast is None or not fast.is_open(now):
-            return False
-        client = self.clients.find(start.metadata.get("x-mq-client-id", ""))
-        if client is None or start.connection not in client.connections:
-            return False  # it is met first
-        return take(fast, client, start.call, message, now)
 
     def on_call(self, start: CallStart, now: Now) -> None:
         method = self._methods.get(start.path)

@@ -7,7 +7,7 @@ event, of whichever protocol.
 from collections.abc import Callable
 
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import CallId, CallStart, RpcConnectionId
+from aerobee.ports.rpc import CallId, CallStart, CallTaker, RpcConnectionId
 from aerobee.ports.service import Effects, Peer
 from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.access.gate import Gate
@@ -40,8 +40,9 @@ class RpcDoor:
     def message_bytes_max(self) -> int:
         return self.messaging.message_bytes_max
 
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        return self.messaging.take_call(start, message, now)
+    @property
+    def in_place(self) -> CallTaker:
+        return self.messaging.in_place
 
     def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
         host = peer.host.partition("%")[0]
