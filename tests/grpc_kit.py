@@ -112,7 +112,7 @@ class CallKit:
         for effect in effects:
             match effect:
                 case FlushCalls():
-                    self._hear()
+                    self._hear_answers()
                 case CallWrite(call, message):
                     self.written.setdefault(call, []).append(message)
                 case AnswerCall(call, messages):
@@ -172,11 +172,11 @@ class CallKit:
             return False
         self.taken += 1
         self._in_place.append((start.call, http2))
-        self._hear()
+        self._hear_answers()
         self.settle(now)
         return True
 
-    def _hear(self) -> None:
+    def _hear_answers(self) -> None:
         """What was answered into connections."""
         for one in list(self._in_place):
             call, http2 = one

@@ -35,8 +35,9 @@ class CallTaker(Protocol):
     """Takes the calls that come for every message from their connection, and writes the answers
     into it."""
 
-    paths: frozenset[str]
-    """Of the calls that it may take."""
+    @property
+    def paths(self) -> frozenset[str]:
+        """Of the calls that it may take."""
 
     def take_all(self, http2: Http2Connection, connection: RpcConnectionId, now: Now) -> None:
         """Take the calls that the connection finds, up to one that has to begin as any other.

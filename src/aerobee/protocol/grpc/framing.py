@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.grpc.codes import RpcStatus
-from aerobee.protocol.http2.hpack import HeaderField, encode_headers
+from aerobee.protocol.http2.header_shape import HeaderField
+from aerobee.protocol.http2.hpack import encode_headers
 
 PREFIX_BYTES = 5
 _UNITS_MS = {"H": 3_600_000.0, "M": 60_000.0, "S": 1_000.0, "m": 1.0, "u": 1e-3, "n": 1e-6}

@@ -1,5 +1,5 @@
 from aerobee.service.broker.send.fast_send cimport FastSend
-from aerobee.service.proxy.fast_desk cimport FastDesk
+from aerobee.service.in_place.fast_desk cimport FastDesk
 
 cdef class FastInnerDesk(FastDesk):
     cdef object _acks

@@ -15,7 +15,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception
 from aerobee.service.broker.send.fast_send import FastSend
-from aerobee.service.proxy.fast_desk import FastDesk, Told
+from aerobee.service.in_place.fast_desk import FastDesk, Told
 from aerobee.service.request import Answer
 
 if TYPE_CHECKING:

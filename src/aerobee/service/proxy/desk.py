@@ -16,7 +16,6 @@ from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.bodies.heartbeat import Heartbeat
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.call_signature import CallSignature
-from aerobee.service.proxy.fast_desk import FastDesk
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import Answer, Request
 
@@ -70,8 +69,6 @@ class QueuePlace(NamedTuple):
 
 class Desk(Protocol):
     body_bytes_max: int
-    fast: FastDesk | None
-    """None: there is no way but `ask`."""
     learner: Learner | None
     """None: topics and groups are known at any time."""
 

@@ -17,7 +17,6 @@ from aerobee.ports.service import CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
-from aerobee.service.proxy.calls_in_place import CallsInPlace
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
@@ -26,6 +25,7 @@ from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
 from aerobee.service.proxy.receive_calls import ReceiveCalls
+from aerobee.service.proxy.renewals import Renewals
 from aerobee.service.proxy.route_calls import RouteCalls
 from aerobee.service.proxy.send_calls import SendCalls
 from aerobee.service.proxy.telemetry_calls import TelemetryCalls
@@ -53,7 +53,6 @@ class MessagingService:
         self._receives = ReceiveCalls(desk, self._receipts)
         self._ends = TransactionCalls(desk)
         sends = SendCalls(desk, self._ends.transactions, self._telemetry)
-        self.in_place = CallsInPlace(desk, self.clients, self._receipts.renewals, outbox)
         self._methods: dict[str, Method] = {
             SERVICE + method.name: method
             for room in (
@@ -71,6 +70,11 @@ class MessagingService:
     @property
     def message_bytes_max(self) -> int:
         return self._desk.body_bytes_max + BESIDE_BODY_BYTES
+
+    @property
+    def renewals(self) -> Renewals:
+        """Receipts of messages that stay invisible for their clients."""
+        return self._receipts.renewals
 
     def __len__(self) -> int:
         """The number of calls that are not answered."""

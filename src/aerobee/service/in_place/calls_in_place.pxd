@@ -8,8 +8,8 @@ from aerobee.protocol.http2.header_shape cimport HeaderShape
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.primitives.machine cimport byte
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
-from aerobee.service.proxy.acknowledged_calls cimport AcknowledgedCalls, AcknowledgedRun
-from aerobee.service.proxy.fast_desk cimport FastDesk
+from aerobee.service.in_place.acknowledged_calls cimport AcknowledgedCalls, AcknowledgedRun
+from aerobee.service.in_place.fast_desk cimport FastDesk
 
 cdef Py_ssize_t _ANSWER_BYTES_MAX
 cdef Py_ssize_t _PREFIX_BYTES
@@ -30,8 +30,8 @@ cdef class CallsInPlace:
     cdef AnswerFrames _around
     cdef AcknowledgedCalls _calls
     cdef object _clients
-    cdef object _desk
     cdef FastDesk _fast
+    cdef object _find_topic
     cdef object _now
     cdef object _outbox
     cdef ReplyBuffer _output
@@ -48,10 +48,10 @@ cdef class CallsInPlace:
     @cython.locals(fast=FastDesk)
     cpdef void take_all(self, Http2Connection http2, object connection, object now) except *
 
-    @cython.locals(owner=ShapeOwner)
+    @cython.locals(owner=ShapeOwner, shape=HeaderShape)
     cdef bint _take(self, Http2Connection http2, object connection, FastDesk fast) except -1
 
-    @cython.locals(found=ShapeOwner)
+    @cython.locals(owner=ShapeOwner)
     cdef ShapeOwner _owner_of(self, HeaderShape shape, object connection)
 
     @cython.locals(reader=SendMessageReader, draft=MessageDraft, queue_offset="long long", size=Py_ssize_t)

@@ -15,28 +15,26 @@ taken. Within one `take_all` nothing changes that a call is decided by.
 Imports more than 15 modules because a call is read, checked and answered in one place.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
-from aerobee.model.message_type import MessageType
+from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import RpcConnectionId
-from aerobee.ports.service import Effects
+from aerobee.ports.service import ChannelId, Effects, RpcConnectionId
 from aerobee.protocol.consume.pop_receipt import ORDERLY
 from aerobee.protocol.grpc.ack_message_reader import AckMessageReader
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.framing import ANSWER_HEADERS, OK_TRAILERS
-from aerobee.protocol.grpc.resources import Resource
 from aerobee.protocol.grpc.send_message_reader import SendMessageReader
 from aerobee.protocol.http2.answer_frames import AnswerFrames
 from aerobee.protocol.http2.connection import Http2Connection
 from aerobee.protocol.http2.header_shape import HeaderShape
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
-from aerobee.service.proxy.acknowledged_calls import AcknowledgedCalls, AcknowledgedRun
-from aerobee.service.proxy.call_checks import check_type, group_in, topic_in
-from aerobee.service.proxy.desk import Desk
-from aerobee.service.proxy.fast_desk import FastDesk
+from aerobee.service.in_place.acknowledged_calls import AcknowledgedCalls, AcknowledgedRun
+from aerobee.service.in_place.fast_desk import FastDesk
+from aerobee.service.in_place.sound_names import sound_group, sound_topic, takes_normal
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
-from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.renewals import Renewals
 
 if TYPE_CHECKING:
@@ -65,7 +63,7 @@ class ShapeOwner:
         self.is_ack = shape.path == _ACK
         self.client_id = dict(shape.fields).get("x-mq-client-id", "")
         self.client: GrpcClient | None = None
-        self.channel: object = None
+        self.channel = ChannelId(0)
         self.turn = 0
 
 
@@ -79,8 +77,8 @@ class CallsInPlace:
         "_around",
         "_calls",
         "_clients",
-        "_desk",
         "_fast",
+        "_find_topic",
         "_now",
         "_outbox",
         "_output",
@@ -96,11 +94,16 @@ class CallsInPlace:
     )
 
     def __init__(
-        self, desk: Desk, clients: GrpcClients, renewals: Renewals, outbox: Effects
+        self,
+        fast: FastDesk,
+        find_topic: Callable[[str], TopicConfig | None],
+        clients: GrpcClients,
+        renewals: Renewals,
+        outbox: Effects,
     ) -> None:
-        self._desk = desk
-        self._fast: FastDesk | None = desk.fast
-        self.paths = PATHS if desk.fast is not None else frozenset[str]()
+        self._fast = fast
+        self._find_topic = find_topic
+        self.paths = PATHS
         self._clients = clients
         self._renewals = renewals
         self._outbox = outbox
@@ -126,7 +129,7 @@ class CallsInPlace:
         if not http2.find_call():
             return
         fast = self._fast
-        if fast is None or not fast.is_open(now):
+        if not fast.is_open(now):
             return
         self._now = now
         self._wall_ms = now.wall_ms
@@ -143,7 +146,9 @@ class CallsInPlace:
     def _take(self, http2: Http2Connection, connection: RpcConnectionId, fast: FastDesk) -> bool:
         if http2.answer_bytes_max() < _ANSWER_BYTES_MAX:
             return False
-        owner = self._owner_of(http2.call_shape, connection)
+        shape = http2.call_shape
+        assert shape is not None
+        owner = self._owner_of(shape, connection)
         if owner is None:
             return False  # it is met first
         if owner.is_ack:
@@ -152,23 +157,23 @@ class CallsInPlace:
 
     def _owner_of(self, shape: HeaderShape, connection: RpcConnectionId) -> ShapeOwner | None:
         """The client of a shape, if it is known on this connection."""
-        owner = shape.owner
-        if owner is None:
-            owner = shape.owner = ShapeOwner(shape)
-        found: ShapeOwner = owner
-        if found.turn != self._turn:
-            client = self._clients.find(found.client_id)
+        if shape.owner is None:
+            shape.owner = ShapeOwner(shape)
+        owner = cast(ShapeOwner, shape.owner)
+        if owner.turn != self._turn:
+            client = self._clients.find(owner.client_id)
             if client is None or connection not in client.connections:
                 return None
-            found.client = client
-            found.channel = client.channel
-            found.turn = self._turn
-        return found
+            owner.client = client
+            owner.channel = client.channel
+            owner.turn = self._turn
+        return owner
 
     # Sends.
 
     def _take_send(self, http2: Http2Connection, owner: ShapeOwner, fast: FastDesk) -> bool:
-        reader, draft = self._sends, fast.draft
+        reader = self._sends
+        draft: MessageDraft = fast.draft
         if not reader.read_at(http2.input, http2.call_start, http2.call_stop, draft):
             return False
         if draft.topic is not self._topic or self._topic_turn != self._turn:
@@ -194,15 +199,9 @@ class CallsInPlace:
         http2.reserve(size + _PREFIX_BYTES)
 
     def _takes_normal(self, topic: bytes) -> bool:
-        """Whether a topic takes normal messages."""
-        try:
-            config = self._desk.find_topic(topic_in(Resource(name=topic.decode())))
-            if config is None:
-                return False
-            check_type(config, MessageType.NORMAL)
-        except CallRefused:
-            return False
-        return True
+        name = sound_topic(topic)
+        config = None if name is None else self._find_topic(name)
+        return config is not None and takes_normal(config)
 
     # Acknowledgements.
 
@@ -282,15 +281,15 @@ class CallsInPlace:
         self, calls: AcknowledgedCalls, owner: ShapeOwner, fast: FastDesk
     ) -> AcknowledgedRun | None:
         reader = self._acks
-        try:
-            group = group_in(Resource(name=reader.group.decode()))
-            topic = topic_in(Resource(name=reader.topic.decode()))
-        except CallRefused:
+        group, topic = sound_group(reader.group), sound_topic(reader.topic)
+        if group is None or topic is None:
             return None
+        client = owner.client
+        assert client is not None
         bounds = fast.ack_bounds(topic, reader.queue_id, reader.revive_queue)
         if bounds is None:
             return None
-        run = AcknowledgedRun(calls, owner.client, group, topic, bounds)
+        run = AcknowledgedRun(calls, client, group, topic, bounds)
         run.group = reader.group
         run.topic = reader.topic
         run.broker_name = reader.broker_name
