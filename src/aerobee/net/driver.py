@@ -44,6 +44,7 @@ from aerobee.ports.service import (
     EndCall,
     EndingService,
     FastService,
+    FlushCalls,
     GuardedService,
     LinkWrite,
     OpenLink,
@@ -371,7 +372,7 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write([frames])
-                case CallWrite() | AnswerCall() | EndCall():
+                case CallWrite() | AnswerCall() | EndCall() | FlushCalls():
                     if self._calls is not None:
                         self._calls.carry_out(effect)
                 case LinkWrite() | ReadLink() | OpenLink() | CloseLink():

@@ -27,6 +27,7 @@ from aerobee.ports.rpc import (
     CallStart,
     CallWrite,
     EndCall,
+    FlushCalls,
     RpcConnectionId,
     RpcService,
 )
@@ -41,7 +42,6 @@ from aerobee.protocol.grpc.framing import (
     error_trailers,
     frame_message,
     read_call_headers,
-    whole_message,
 )
 from aerobee.protocol.http2.answer_frames import AnswerFrames
 from aerobee.protocol.http2.connection import (
@@ -91,7 +91,7 @@ class Http2Channel(asyncio.Protocol):
         self._is_ending = False
         self.number = number
         self.peer = Peer("", 0)
-        self.http2 = Http2Connection(Http2Limits())
+        self.http2 = Http2Connection(Http2Limits(), owner.paths)
         self.calls: dict[int, _Call] = {}
         self.begun_bytes = 0
         self.written_bytes = 0
@@ -194,6 +194,8 @@ class Http2Channels:
         self._next_call = 0
         self._begun_bytes = 0
         self._around = AnswerFrames(ANSWER_HEADERS, OK_TRAILERS)
+        self._in_place = service.in_place
+        self.paths = service.in_place.paths
         self._unflushed: dict[RpcConnectionId, Http2Channel] = {}
 
     def count(self) -> int:
@@ -227,51 +229,30 @@ class Http2Channels:
             turn.begin()
         channel.last_read_ms = turn.now.monotonic_ms
         self._flush_soon(channel)
+        http2 = channel.http2
         try:
-            self._take_events(channel, channel.http2.receive(data, turn.now.monotonic_ms))
+            http2.feed(data, turn.now.monotonic_ms)
+            while True:
+                self._in_place.take_all(http2, channel.number, turn.now)
+                events = http2.read()
+                if events:
+                    self._take_events(channel, events)
+                if not http2.is_at_call:
+                    break
         except ProtocolError as error:
             _log.info("closing a connection: %s", error, extra={"peer": str(channel.peer)})
             channel.end()
 
     def _take_events(self, channel: Http2Channel, events: list[Http2Event]) -> None:
-        opened: Opened | None = None
         for event in events:
-            if opened is not None:
-                # Most calls come with their one message and their end.
-                first, opened = opened, None
-                if isinstance(event, Received) and event.is_ended and event.stream == first.stream:
-                    self._take_whole(channel, first, event.data)
-                    continue
-                self._begin_call(channel, first)
             if isinstance(event, Received):
                 self._take_data(channel, event.stream, event.data, event.is_ended)
             elif isinstance(event, Cancelled):
                 self._cancel(channel, event.stream)
-            elif event.is_ended:
-                self._begin_call(channel, event)
-                self._take_data(channel, event.stream, b"", True)
             else:
-                opened = event
-        if opened is not None:
-            self._begin_call(channel, opened)
-
-    def _take_whole(self, channel: Http2Channel, opened: Opened, data: bytes) -> None:
-        """A call whose request has come whole: if the service does not take it in place, it goes
-        the way of all others."""
-        message = whole_message(data, self._service.message_bytes_max)
-        start = self._start_of(channel, opened) if message is not None else None
-        taken: bytes | bool = False
-        if message is not None and start is not None:
-            taken = self._service.take_call(start, message, self._round.now)
-        if taken is False:
-            self._begin_call(channel, opened, start)
-            self._take_data(channel, opened.stream, data, True)
-        elif taken is True:
-            assert start is not None
-            call = self._keep_call(channel, start, opened.stream)
-            call.awaited_ms = None
-        else:
-            self._write_answer(channel, opened.stream, taken)
+                self._begin_call(channel, event)
+                if event.is_ended:
+                    self._take_data(channel, event.stream, b"", True)
 
     def _write_answer(self, channel: Http2Channel, stream: int, message: bytes) -> None:
         """Write the answer of a call that has no headers yet."""
@@ -294,11 +275,8 @@ class Http2Channels:
         self._by_call[call.id] = (channel, call)
         return call
 
-    def _begin_call(
-        self, channel: Http2Channel, opened: Opened, start: CallStart | None = None
-    ) -> None:
-        """`start`: the call's, where it has been made."""
-        start = start or self._start_of(channel, opened)
+    def _begin_call(self, channel: Http2Channel, opened: Opened) -> None:
+        start = self._start_of(channel, opened)
         if start is None:
             channel.http2.write_trailers(opened.stream, NOT_GRPC)
             return
@@ -376,6 +354,9 @@ class Http2Channels:
     # From the driver.
 
     def carry_out(self, effect: CallEffect) -> None:
+        if isinstance(effect, FlushCalls):
+            self._flush_calls(effect)
+            return
         found = self._by_call.get(effect.call)
         if found is None:
             return
@@ -391,6 +372,14 @@ class Http2Channels:
                 self._answer_call(channel, call, messages)
             case EndCall(_, status, reason):
                 self._end_call(channel, call, RpcStatus(status), reason)
+
+    def _flush_calls(self, effect: FlushCalls) -> None:
+        channel = self._channels.get(effect.connection)
+        if channel is not None and effect.is_broken:
+            _log.warning("dropping a peer that does not read: %s", channel.peer)
+            channel.abort()
+        elif channel is not None:
+            self._flush_soon(channel)
 
     def _answer_call(self, channel: Http2Channel, call: _Call, messages: Sequence[bytes]) -> None:
         self._forget(channel, call)

@@ -134,6 +134,10 @@ CallId = NewType("CallId", int)
 """One call of gRPC (`ports.rpc`). Numbers are not used again in the life of a process."""
 
 
+RpcConnectionId = NewType("RpcConnectionId", int)
+"""One live connection of gRPC. Numbers are not used again in the life of a process."""
+
+
 class CallWrite(NamedTuple):
     """Write a message to a call. A call that is over takes none: nothing happens then."""
 
@@ -156,8 +160,16 @@ class EndCall(NamedTuple):
     reason: str = ""
 
 
+class FlushCalls(NamedTuple):
+    """Write out what was answered into a connection itself (`ports.rpc.CallTaker`)."""
+
+    connection: RpcConnectionId
+    is_broken: bool = False
+    """Whether its peer leaves too much unread, and is to be dropped."""
+
+
 LinkEffect: TypeAlias = OpenLink | LinkWrite | ReadLink | CloseLink
-CallEffect: TypeAlias = CallWrite | AnswerCall | EndCall
+CallEffect: TypeAlias = CallWrite | AnswerCall | EndCall | FlushCalls
 Effect: TypeAlias = (
     Reply | Write | Dial | AnswerAsked | CloseChannel | Welcome | LinkEffect | CallEffect | Rebuild
 )

@@ -23,16 +23,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception, consumer_of
 from aerobee.service.proxy.call_checks import check_caller, check_rights
-from aerobee.service.proxy.desk import (
-    Agent,
-    Asked,
-    Asker,
-    Caller,
-    FastDesk,
-    Learner,
-    QueuePlace,
-    Then,
-)
+from aerobee.service.proxy.desk import Agent, Asked, Asker, Caller, Learner, QueuePlace, Then
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import InnerRequest, answer_with
 
@@ -46,9 +37,7 @@ class InnerDesk:
         body_bytes_max: int,
         parts: Parts,
         reception: Reception,
-        fast: FastDesk | None,
     ) -> None:
-        self.fast = fast
         self.learner: Learner | None = None
         self._broker_name = broker_name
         self.body_bytes_max = body_bytes_max

@@ -27,16 +27,7 @@ from aerobee.service.gateway.known_brokers import KnownBrokers
 from aerobee.service.gateway.queue_turns import QueueTurns
 from aerobee.service.gateway.registrations import Registrations
 from aerobee.service.gateway.viewed_topics import view_first
-from aerobee.service.proxy.desk import (
-    Agent,
-    Asked,
-    Asker,
-    Caller,
-    FastDesk,
-    Learner,
-    QueuePlace,
-    Then,
-)
+from aerobee.service.proxy.desk import Agent, Asked, Asker, Caller, Learner, QueuePlace, Then
 from aerobee.service.request import OK, Answer, InnerRequest
 
 LATE_MS = 2_000
@@ -57,7 +48,6 @@ class RemoteDesk:
         registrations: Registrations,
     ) -> None:
         self.body_bytes_max = body_bytes_max
-        self.fast: FastDesk | None = None
         self.learner: Learner | None = callers.users
         self._callers = callers
         self._turns = turns

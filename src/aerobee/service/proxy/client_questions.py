@@ -7,6 +7,9 @@
 
 Every question is answered once: a client that says nothing for five seconds, or has no stream, is
 SYSTEM_BUSY, as RocketMQ's proxy says. Clients for Python and Rust never say anything.
+
+Imports more than 15 modules because a question is a request of one protocol and a command of the
+other.
 """
 
 from collections.abc import Callable
@@ -34,7 +37,7 @@ from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.client_beats import agent_of, heartbeat_of
+from aerobee.service.proxy.client_settings import agent_of, heartbeat_of
 from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.outcomes import OK_STATUS
 

@@ -9,7 +9,6 @@ Imports more than 15 modules because it puts the others together.
 """
 
 import logging
-from collections.abc import Callable
 from functools import partial
 
 from aerobee.errors import AerobeeError, RemoteProtocolError
@@ -19,21 +18,18 @@ from aerobee.ports.service import ChannelId, CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
-from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
-from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
-from aerobee.service.proxy.client_questions import Told
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
-from aerobee.service.proxy.open_call import InPlace, Method, OpenCall
+from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
 from aerobee.service.proxy.receive_calls import ReceiveCalls
+from aerobee.service.proxy.renewals import Renewals
 from aerobee.service.proxy.route_calls import RouteCalls
 from aerobee.service.proxy.send_calls import SendCalls
-from aerobee.service.proxy.telemetry_calls import TelemetryCalls
+from aerobee.service.proxy.telemetry_calls import Answered, TelemetryCalls, Told, unheard
 from aerobee.service.proxy.transaction_calls import TransactionCalls
 
 _log = logging.getLogger(__name__)
@@ -51,7 +47,7 @@ class MessagingService:
         desk: Desk,
         entry_points: EntryPoints,
         outbox: Effects,
-        answered: Callable[[ChannelId, RemotingCommand], object] = lambda channel, answer: None,
+        answered: Answered = unheard,
     ) -> None:
         """`entry_points`: where clients reach the service. `answered` is given the answer of a
         client to a request that the broker wrote to its channel."""
@@ -66,11 +62,6 @@ class MessagingService:
         self._receives = ReceiveCalls(desk, self._receipts)
         self._ends = TransactionCalls(desk)
         sends = SendCalls(desk, self._ends.transactions, self._telemetry)
-        self._fast = desk.fast
-        self._in_place: dict[str, InPlace] = {
-            SERVICE + "SendMessage": SendsInPlace(desk).take,
-            SERVICE + "AckMessage": AcksInPlace(outbox, self._receipts.renewals).take,
-        }
         self._methods: dict[str, Method] = {
             SERVICE + method.name: method
             for room in (
@@ -89,21 +80,16 @@ class MessagingService:
     def message_bytes_max(self) -> int:
         return self._desk.body_bytes_max + BESIDE_BODY_BYTES
 
+    @property
+    def renewals(self) -> Renewals:
+        """Receipts of messages that stay invisible for their clients."""
+        return self._receipts.renewals
+
     def __len__(self) -> int:
         """The number of calls that are not answered."""
         return len(self._calls)
 
     # Calls.
-
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        take = self._in_place.get(start.path)
-        fast = self._fast
-        if take is None or fast is None or not fast.is_open(now):
-            return False
-        client = self.clients.find(start.metadata.get("x-mq-client-id", ""))
-        if client is None or start.connection not in client.connections:
-            return False  # it is met first
-        return take(fast, client, start.call, message, now)
 
     def on_call(self, start: CallStart, now: Now) -> None:
         method = self._methods.get(start.path)
@@ -252,10 +238,7 @@ class MessagingService:
         """Have the client of a channel answer a request of a broker; `told` is called with the
         answer, once, also if the client says nothing."""
         client = self.clients.of_channel(request.channel)
-        if client is not None:
-            self._telemetry.questions.ask(client, request.command, now, told)
-        else:
-            told(reply_to(request.command, ResponseCode.SYSTEM_BUSY, remark="the client is gone"))
+        self._telemetry.ask(client, request.command, now, told)
 
     def can_be_told(self, channel: ChannelId) -> bool:
         """Whether the client of a channel has a stream that commands go to."""

@@ -8,10 +8,12 @@ Imports more than 15 modules because settings, heartbeats and commands of client
 """
 
 import logging
+from collections.abc import Callable
+from typing import TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallWrite
-from aerobee.ports.service import Effects
+from aerobee.ports.service import ChannelId, Effects
 from aerobee.protocol.grpc.calls import (
     HeartbeatRequest,
     NotifyClientTerminationRequest,
@@ -21,12 +23,18 @@ from aerobee.protocol.grpc.calls import (
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.resources import ClientSettings, Status
 from aerobee.protocol.grpc.wire import encode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import filter_in, group_in, names_of, topic_in
-from aerobee.service.proxy.client_beats import CONSUMERS, agent_of, heartbeat_of
-from aerobee.service.proxy.client_questions import ClientQuestions
-from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
+from aerobee.service.proxy.client_questions import ClientQuestions, Told
+from aerobee.service.proxy.client_settings import (
+    CONSUMERS,
+    agent_of,
+    consumer_settings,
+    heartbeat_of,
+    producer_settings,
+)
 from aerobee.service.proxy.desk import Asker, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
@@ -40,6 +48,14 @@ TOPICS_MAX = 1_000
 _UNKNOWN = Status(
     GrpcCode.UNRECOGNIZED_CLIENT_TYPE, "the client has no settings: write them to Telemetry first"
 )
+
+
+Answered: TypeAlias = Callable[[ChannelId, RemotingCommand], object]
+"""Given the answer of a client to a request that the broker wrote to its channel."""
+
+
+def unheard(channel: ChannelId, answer: RemotingCommand) -> None:
+    """Takes answers where no broker writes to channels."""
 
 
 class TelemetryCalls:
@@ -82,6 +98,15 @@ class TelemetryCalls:
             return False
         self._outbox.append(CallWrite(client.telemetry, encode(command)))
         return True
+
+    def ask(
+        self, client: GrpcClient | None, request: RemotingCommand, now: Now, told: Told
+    ) -> None:
+        """Have a client answer a request of a broker; None: it is gone."""
+        if client is not None:
+            self.questions.ask(client, request, now, told)
+        else:
+            told(reply_to(request, ResponseCode.SYSTEM_BUSY, remark="the client is gone"))
 
     def stream_ended(self, client: GrpcClient, call: CallId) -> None:
         """A stream is over: commands no longer go to it."""
