@@ -27,7 +27,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import filter_in, group_in, names_of, topic_in
-from aerobee.service.proxy.client_questions import ClientQuestions, Told
+from aerobee.service.proxy.client_questions import ClientQuestions
 from aerobee.service.proxy.client_settings import (
     CONSUMERS,
     agent_of,
@@ -52,6 +52,8 @@ _UNKNOWN = Status(
 
 Answered: TypeAlias = Callable[[ChannelId, RemotingCommand], object]
 """Given the answer of a client to a request that the broker wrote to its channel."""
+Told: TypeAlias = Callable[[RemotingCommand], object]
+"""Takes the answer to a request, once."""
 
 
 def unheard(channel: ChannelId, answer: RemotingCommand) -> None:
