@@ -111,8 +111,7 @@ class Browser:
         """Close all pages; what went wrong in them, and was not expected."""
         found = []
         for page in list(self._pages.values()):
-            page.evaluate("true")  # what was on its way has come before the answer
-            found += [*page.troubles, *(f"asked for {url}" for url in page.strangers())]
+            found += page.faults()
             self.call("Target.disposeBrowserContext", browserContextId=page.context)
         self._pages.clear()
         return found
@@ -192,6 +191,11 @@ class Page:
             self.troubles.append(f"{method}: {event.get('url', '')}")
         elif method == "Audits.issueAdded" and event["issue"]["code"] in _ISSUES:
             self.troubles.append(f"{event['issue']['code']}: {event['issue']['details']}")
+
+    def faults(self) -> list[str]:
+        """Everything that a page must not do and this one did until now."""
+        self.evaluate("true")  # what was on its way has come before the answer
+        return [*self.troubles, *(f"asked for {url}" for url in self.strangers())]
 
     def strangers(self) -> list[str]:
         """Requests to anything but the sites that the page was sent to by `go`."""
