@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import aerobee
-from aerobee.model.message_queue import MessageQueue
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.subscription import Subscription
 from aerobee.pipeline.capture.position import CaptureState, Phase, Position
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
@@ -170,7 +170,7 @@ def talkative(console: ConsoleClient) -> Iterator[None]:
     info = RunningInfo(
         {f"PROP_{one}": one for one in PAYLOADS} | {"PROP_CLIENT_VERSION": AT_ONCE},
         {
-            MessageQueue(one, one, at): QueueInHand(1, 0, 2, 1, 1, False, 1)
+            MessageQueue(one, one, QueueId(at)): QueueInHand(1, 0, 2, 1, 1, False, 1)
             for at, one in enumerate(PAYLOADS)
         },
         subscriptions,

@@ -263,7 +263,7 @@ def test_what_a_page_offers_to_copy_has_texts_of_clients_as_single_words(
     browser: Browser, console: ConsoleClient
 ) -> None:
     """Texts that a sender chose are arguments of the command, and no commands of their own."""
-    evil = "x'; touch /tmp/pwned; $(id) `id` \"\\ {id} #"
+    evil = "x'; touch pwned; $(id) `id` \"\\ {id} #"
     send_raw(console, "hostile-ids", [("half", {"TRAN_MSG": "true", "UNIQ_KEY": evil})])
     page = open_page(browser, console, "/transactions", DESKTOP)
     bottom = (

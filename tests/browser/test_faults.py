@@ -1,4 +1,4 @@
-"""What no page of the console may do is noticed, whatever a test looks at: by pages that do it."""
+"""Faults of a page are noticed, whatever a test looks at: shown by pages that commit them."""
 
 from http.server import BaseHTTPRequestHandler
 
