@@ -162,6 +162,12 @@ class Node:
 
     # Commands of the host.
 
+    def confirm_soon(self, now_ms: int) -> None:
+        """A read waits for `is_confirmed_since`: of a leader, do not leave it to the next regular
+        heartbeat."""
+        if self._leading is not None:
+            self._leading.confirm_soon(max(now_ms, self._now_ms))
+
     def appended(self, end: int) -> None:
         """The leader's log ends here now: at the end of a record."""
         if self._leading is None or end < self.log.end:

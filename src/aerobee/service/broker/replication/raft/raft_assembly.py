@@ -50,11 +50,16 @@ class RaftAssembly:
         self._identity = identity
         self._side = side if isinstance(side, RaftSide) else None
         self._registration = registration
-        self._requests = None if self._side is None else LeaderRequests(self._side, outbox)
+        self._outbox = outbox
+        self._requests: LeaderRequests | None = None
         self._journal: TableJournal | None = None
         leads = self._side is not None and self._side.leads
         self._lease = None if self._side is None else LeaderLease(self._side)
         self._gate = LeaseGate(self._lease) if self._lease is not None and leads else None
+        self._is_registered = True
+        if self._side is not None:
+            self._requests = LeaderRequests(self._side, self._side.departure, outbox)
+            self._leave_routes()
 
     @property
     def is_member(self) -> bool:
@@ -66,8 +71,22 @@ class RaftAssembly:
         return self._side is not None and self._side.is_switching
 
     def may_take(self, now: Now) -> bool:
-        """Whether fast paths may serve: of a leader, while it has its lease."""
-        return self._lease is None or self._lease.may_answer(now.monotonic_ms, now)
+        """Whether fast paths may serve: of a leader, while it has its lease; of a follower, unless
+        it is to stop: then it forwards."""
+        if self._side is None or self._lease is None:
+            return True
+        if not self._side.leads:
+            if self._side.departure.is_begun:
+                return False
+            self._side.departure.heard(now.monotonic_ms)
+        return self._lease.may_answer(now.monotonic_ms, now)
+
+    def _leave_routes(self) -> None:
+        """Of a member that is to stop, and does not lead any more: name servers forget it."""
+        side = self._side
+        if side is not None and self._is_registered and side.departure.is_begun and not side.leads:
+            self._is_registered = False
+            self._outbox.extend(self._registration.unregister())
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """The rows of a member."""
@@ -110,6 +129,7 @@ class RaftAssembly:
             self._journal.on_round(now)
 
     def on_tick(self, now: Now) -> None:
+        self._leave_routes()
         if self._requests is not None:
             self._requests.on_tick(now)
         if self._journal is not None:
