@@ -126,7 +126,7 @@ class Node:
 
     @property
     def leading(self) -> Leader | None:
-        """The part that leads, if this node does; to look at."""
+        """The part that leads, if this node does; to look at, and to have it confirmed soon."""
         return self._leading
 
     @property
@@ -161,12 +161,6 @@ class Node:
         return leading is not None and leading.is_confirmed_since(asked_ms, self._now_ms)
 
     # Commands of the host.
-
-    def confirm_soon(self, now_ms: int) -> None:
-        """A read waits for `is_confirmed_since`: of a leader, do not leave it to the next regular
-        heartbeat."""
-        if self._leading is not None:
-            self._leading.confirm_soon(max(now_ms, self._now_ms))
 
     def appended(self, end: int) -> None:
         """The leader's log ends here now: at the end of a record."""

@@ -25,7 +25,6 @@ from aerobee.model.histogram import Histogram
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk, DiskSpace
 from aerobee.ports.disk_worker import DiskWorker, Lane
-from aerobee.protocol.message.durable_mark_slots import NO_BOUND
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.appender import Appender
 from aerobee.storage.commit.confirmation import Confirmation
@@ -237,9 +236,9 @@ class Store(Readers):
         self._collect()
         self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
         # Not only since the last line: a roll that waits for its file collects, too.
-        if self._flush.flushed != self._parts.marking.mark.flushed:
+        is_new = self._is_confirmation_new()
+        if is_new or self._flush.flushed != self._parts.marking.mark.flushed:
             self._note_flushed()
-        self.note_confirmation()
         if Defect.MARK_BEFORE_SYNC in self._defects:
             self._parts.marking.note_flushed(self._log.end_offset(), self._log.last_timestamp)
         self._derive(now)
@@ -373,14 +372,16 @@ class Store(Readers):
     def note_confirmation(self) -> None:
         """Have the mark say how far the log is confirmed, if it says something else: readers of the
         files, and the next start, go by that."""
-        waits, lasting = self.confirmation.waits_for_copies, self.confirmation.lasting_offset
-        if (lasting if waits else NO_BOUND) != self._parts.marking.mark.confirmed:
+        if self._is_confirmation_new():
             self._note_flushed()
 
+    def _is_confirmation_new(self) -> bool:
+        told, lasting = self._parts.marking, self.confirmation.lasting_offset
+        return told.note_confirmed(lasting, is_bound=self.confirmation.waits_for_copies)
+
     def _note_flushed(self) -> None:
-        marking, confirmation = self._parts.marking, self.confirmation
-        marking.note_confirmed(confirmation.lasting_offset, is_bound=confirmation.waits_for_copies)
-        marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
+        self._is_confirmation_new()
+        self._parts.marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
 
     def close(self) -> None:
         """Stop cleanly. After a failed sync the abort flag stays, so that the next start looks; so

@@ -8,7 +8,8 @@ import threading
 import time
 
 import aerobee
-from aerobee.client.client import Client, options_for
+from aerobee.client.api.client_options import options_for
+from aerobee.client.client import Client
 from aerobee.errors import AerobeeError
 
 RETRIES = 3
@@ -48,9 +49,9 @@ class Caller(threading.Thread):
     async def _run(self) -> None:
         options = dataclasses.replace(options_for(self._target), route_seconds=_ROUTE_SECONDS)
         async with Client(options) as client:
-            for number in itertools.count():
-                if self._stop_asked.is_set():
-                    return
+            number = -1
+            while not await asyncio.to_thread(self._stop_asked.wait, _PAUSE_SECONDS):
+                number += 1
                 body = b"%d" % number
                 try:
                     await client.send(self._topic, body, timeout=_SECONDS_MAX, retries=RETRIES)
@@ -58,7 +59,6 @@ class Caller(threading.Thread):
                     self.errors.append(f"message {number}: {error}")
                 else:
                     self.acknowledged.append((time.monotonic(), body))
-                await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _found(self) -> set[bytes]:
         found: set[bytes] = set()

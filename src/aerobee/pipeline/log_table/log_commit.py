@@ -1,4 +1,4 @@
-"""How far a commit log counts: all of it, or up to what enough brokers have.
+"""Confirmed ends of commit logs: where a log stops counting, because too few brokers have the rest.
 
 A member of a Raft group, and a broker with copies to wait for, may have records at the end of its
 log that are acknowledged to nobody, and are cut off if another broker leads. Consumers do not see

@@ -105,11 +105,12 @@ class Marking:
 
     # What happened.
 
-    def note_confirmed(self, lasting: int, *, is_bound: bool) -> None:
+    def note_confirmed(self, lasting: int, *, is_bound: bool) -> bool:
         """The log is lasting up to here; `is_bound`: what is behind may be taken back. Written with
-        the next note of a flush."""
+        the next note of a flush; returns whether that says anything new."""
         self.confirmed = lasting
         self._confirmed_mark = lasting if is_bound else NO_BOUND
+        return self._confirmed_mark != self.mark.confirmed
 
     def note_flushed(self, flushed: int, timestamp: int) -> None:
         """The commit log is on the disk up to here."""

@@ -1,4 +1,4 @@
-"""How far a log counts, by the mark beside it."""
+"""Confirmed ends of logs, by the marks beside them."""
 
 from pathlib import Path
 

@@ -67,8 +67,9 @@ class LeaderLease:
 
     def confirm_soon(self, now: Now) -> None:
         """A read waits: have followers say that this broker still leads."""
-        if self._side.leads and not self._side.is_switching:
-            self._side.node.confirm_soon(now.monotonic_ms)
+        leading = self._side.node.leading
+        if leading is not None and not self._side.is_switching:
+            leading.confirm_soon(now.monotonic_ms)
 
 
 class LeaseGate:

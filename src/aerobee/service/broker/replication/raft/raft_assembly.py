@@ -57,8 +57,9 @@ class RaftAssembly:
         self._lease = None if self._side is None else LeaderLease(self._side)
         self._gate = LeaseGate(self._lease) if self._lease is not None and leads else None
         self._is_registered = True
-        if self._side is not None:
-            self._requests = LeaderRequests(self._side, self._side.departure, outbox)
+        self._departure = None if identity.raft is None else identity.raft.departure
+        if self._side is not None and self._departure is not None:
+            self._requests = LeaderRequests(self._side, self._departure, outbox)
             self._leave_routes()
 
     @property
@@ -73,18 +74,20 @@ class RaftAssembly:
     def may_take(self, now: Now) -> bool:
         """Whether fast paths may serve: of a leader, while it has its lease; of a follower, unless
         it is to stop: then it forwards."""
-        if self._side is None or self._lease is None:
+        if self._side is None or self._lease is None or self._departure is None:
             return True
         if not self._side.leads:
-            if self._side.departure.is_begun:
+            if self._departure.is_begun:
                 return False
-            self._side.departure.heard(now.monotonic_ms)
+            self._departure.heard(now.monotonic_ms)
         return self._lease.may_answer(now.monotonic_ms, now)
 
     def _leave_routes(self) -> None:
         """Of a member that is to stop, and does not lead any more: name servers forget it."""
-        side = self._side
-        if side is not None and self._is_registered and side.departure.is_begun and not side.leads:
+        side, departure = self._side, self._departure
+        if side is None or departure is None or side.leads or not departure.is_begun:
+            return
+        if self._is_registered:
             self._is_registered = False
             self._outbox.extend(self._registration.unregister())
 

@@ -30,7 +30,6 @@ from aerobee.raft.membership import NOBODY
 from aerobee.raft.messages import Message
 from aerobee.raft.node import Node
 from aerobee.raft.saved_state import SavedState
-from aerobee.replication.departure import Departure
 from aerobee.replication.raft_links import LinkRules, RaftLinks
 from aerobee.replication.raft_log import RaftLog
 from aerobee.replication.raft_member import RaftMember
@@ -98,11 +97,6 @@ class RaftSide:
     @property
     def node(self) -> Node:
         return self._seat.node
-
-    @property
-    def departure(self) -> Departure:
-        """The stop of this process, once it is to stop."""
-        return self._seat.departure
 
     @property
     def is_switching(self) -> bool:
