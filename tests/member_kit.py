@@ -29,6 +29,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
 from aerobee.replication.raft_seat import RaftSeat
+from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.sim.clock import SimClock
@@ -61,8 +62,10 @@ class Member:
         number: int,
         config: RaftGroupConfig,
         disk: SimDisk | None = None,
+        access: AccessConfig = OPEN,
     ) -> None:
         self.number = number
+        self.access = access
         self.config = config
         self.seat = RaftSeat(config, "g", Turns(number))
         self.disk = disk or SimDisk()
@@ -82,6 +85,7 @@ class Member:
             replication=ReplicationConfig(role=role),
             stage=stage,
             raft=self.seat,
+            access=self.access,
         )
         return BrokerKit(
             identity=identity,
@@ -129,8 +133,10 @@ class MemberGroup:
         *topics: TopicConfig,
         preferred: tuple[int, ...] = (),
         disk: SimDisk | None = None,
+        access: AccessConfig = OPEN,
     ) -> None:
         """`disk` has the store of the first member."""
+        self.access = access
         self.clock = SimClock()
         self.told: list[tuple[int, int, str]] = []
         """What the name server was told: by which member, the code, and the broker id."""
@@ -141,6 +147,7 @@ class MemberGroup:
                 number,
                 RaftGroupConfig(is_on=True, peers=peers, node=number, preferred=preferred),
                 disk if number == 0 else None,
+                access,
             )
             for number in range(count)
         ]
@@ -159,7 +166,7 @@ class MemberGroup:
         own = RaftPeer(number, f"n{number}:40911")
         peers = (*self.members[0].config.peers, own)
         config = RaftGroupConfig(is_on=True, peers=peers, node=number, joins=True)
-        self.members.append(Member(self, number, config))
+        self.members.append(Member(self, number, config, access=self.access))
         return self.members[-1]
 
     def __getitem__(self, number: int) -> Member:

@@ -2,7 +2,8 @@
 
     defaults  <  file (-c)  <  environment  <  flags
 
-Off loopback a log-in is always needed. On loopback none is, unless `loginRequired=true` says so.
+Off loopback a log-in is always needed, and TLS, unless `insecure=true` says otherwise. On loopback
+neither is, unless `loginRequired=true` says so.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aerobee.app.settings.config import (
+    INSECURE_SETTING,
     PATH,
     Given,
     ListenConfig,
@@ -34,7 +36,9 @@ class ConsoleConfig:
     port: int = PORT
     """0: any that is free."""
     host: str = "127.0.0.1"
-    """Another one needs a log-in."""
+    """Another one needs a log-in, and TLS."""
+    is_insecure: bool = False
+    """Whether passwords and sessions may come from other machines without TLS."""
     name_servers: str = "127.0.0.1:9876"
     """The cluster, as every command takes it: host:port, or rmq://key:secret@host:port."""
     folder: str = os.path.expanduser("~/.local/state/aerobee/console")
@@ -71,8 +75,13 @@ class ConsoleConfig:
             raise ValueError("tlsCertPath and tlsKeyPath belong together")
 
     @property
+    def is_open(self) -> bool:
+        """Whether other machines may reach it."""
+        return ListenConfig(self.port, self.host).is_open
+
+    @property
     def needs_login(self) -> bool:
-        return self.is_login_required or ListenConfig(self.port, self.host).is_open
+        return self.is_login_required or self.is_open
 
     @property
     def has_tls(self) -> bool:
@@ -90,6 +99,7 @@ class ConsoleConfig:
 SETTINGS = (
     Setting("listenPort", "port", PORT_KIND),
     Setting("bindAddress", "host", TEXT),
+    INSECURE_SETTING,
     Setting("namesrvAddr", "name_servers", TEXT),
     Setting("dataPath", "folder", PATH),
     Setting("loginRequired", "is_login_required", TRUTH),
@@ -113,5 +123,13 @@ def read_settings(
     in_environment = given_in_environment(environment, PREFIX, keys)
     reading = Reading([*in_file, *in_environment, *flags], prefix=PREFIX, ignored=())
     config = reading.build(ConsoleConfig(), SETTINGS)
+    if config.is_open and not config.has_tls and not config.is_insecure:
+        reading.refuse(
+            [
+                f"bindAddress={config.host} is open to other machines, and passwords would travel "
+                "as plain text: set tlsCertPath and tlsKeyPath; to be open all the same, say "
+                "--insecure (insecure=true)"
+            ]
+        )
     reading.finish()
     return config
