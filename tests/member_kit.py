@@ -292,9 +292,9 @@ class MemberGroup:
 
     def _dial(self, member: Member, dial: Dial) -> None:
         if dial.address == NAME_SERVER:
-            self.told.append(
-                (member.number, dial.command.code, dial.command.ext_fields["brokerId"])
-            )
+            command = dial.command
+            broker_id = command.ext_fields.get("brokerId", "")
+            self.told.append((member.number, command.code, broker_id))
             known = RemotingCommand(0, flag=1)
             answered = member.kit.broker.on_answer(dial.ticket, known, self.clock.now())
             member.kit.carry_out(answered)

@@ -38,7 +38,6 @@ class RaftLog:
         self._has_copied = False
         self._committed = min(committed, store.end_offset)
         store.confirmation.expect_copies(max(self._committed, store.min_offset))
-        store.note_confirmation()  # before anything is appended
 
     def bounds(self) -> LogBounds:
         """For the start of a node."""

@@ -87,6 +87,7 @@ class Store(Readers):
         self.sync_seconds: Histogram = self._flush.sync_seconds
         """How long syncs of the log took."""
         self.confirmation = Confirmation(parts.log.end_offset, self._flush, config.flush_mode)
+        self.confirmation.when_expected = self._note_flushed
         super().__init__(parts.log, parts.derived, parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
@@ -369,13 +370,9 @@ class Store(Readers):
             raise self._flush.failure
         self._note_flushed()
 
-    def note_confirmation(self) -> None:
-        """Have the mark say how far the log is confirmed, if it says something else: readers of the
-        files, and the next start, go by that."""
-        if self._is_confirmation_new():
-            self._note_flushed()
-
     def _is_confirmation_new(self) -> bool:
+        """Whether the mark says something else than how far the log is confirmed: readers of the
+        files, and the next start, go by that."""
         told, lasting = self._parts.marking, self.confirmation.lasting_offset
         return told.note_confirmed(lasting, is_bound=self.confirmation.waits_for_copies)
 
