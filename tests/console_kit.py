@@ -10,7 +10,9 @@ Or of any cluster, with any settings, on a thread: `served_console(ConsoleConfig
 import asyncio
 import contextlib
 import json
+import random
 import re
+import socket
 import threading
 from collections.abc import Generator, Iterator
 from http.client import HTTPConnection
@@ -132,6 +134,19 @@ def running_console(folder: Path, *flags: str, **environment: str) -> Iterator[C
         assert address is not None, said
         yield ConsoleClient(address[1], f"127.0.0.1:{ports['nameserver']}")
         assert started.stop()[0] == 0
+
+
+def free_ports() -> int:
+    """A port of this machine that a group of three can be told: it and those ten and twenty above
+    are free, and below those that systems give away."""
+    while True:
+        port = random.randrange(12_000, 32_000, 50)
+        try:
+            for one in range(port, port + 30):
+                socket.create_server(("127.0.0.1", one)).close()
+        except OSError:
+            continue
+        return port
 
 
 @contextlib.contextmanager
