@@ -54,7 +54,7 @@ NAMES = {
 }
 TOPIC_NAMES = {**NAMES, "of the system": "SCHEDULE_TOPIC_XXXX", "reserved": "TBW102"}
 GROUP_NAMES = {**NAMES, "of the system": "CID_RMQ_SYS_x"}
-EXPIRED = "0 1700000000000 30000 0 0 broker-a 0 0 0"
+EXPIRED = "0 1000000000000 30000 0 0 broker-a 0 0 0"
 FAR_FUTURE = Timestamp(4_000_000_000)
 UNKNOWN = Resource("", "unknown")
 NORMALS = Resource("", "normals")

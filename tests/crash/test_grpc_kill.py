@@ -1,7 +1,8 @@
 """A broker is killed with SIGKILL between receives and acknowledgements of a client of gRPC.
 
-A message whose acknowledgement was answered OK never comes again; every other one comes again until
-it is acknowledged; a message whose send was answered OK is never lost.
+A message whose send was answered OK comes until it is acknowledged, and never again if that was its
+first delivery. One that came again may come once more: the kill may fall between its copy and the
+note of that (`docs/formats/pop.md`).
 
 KILL_CYCLES=1000   cycles at night
 """
@@ -27,7 +28,7 @@ from tests.grpc_kit import message, receiving, typed
 from tests.process_kit import Started
 from tests.wire_client import WireClient
 
-CYCLES = 3
+CYCLES = 2
 NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))
 INVISIBLE_SECONDS = 10
 SENDS_MAX = 30
@@ -59,6 +60,8 @@ class Story:
         self.sent: set[bytes] = set()
         self.acknowledged: set[bytes] = set()
         """Those of which an acknowledgement was answered OK."""
+        self.settled: set[bytes] = set()
+        """Those of them that were delivered once."""
         self.tried: set[bytes] = set()
         """Those of which it was not answered, and may count."""
         self.again = 0
@@ -117,7 +120,7 @@ class Story:
         found = [one.message for one in answers if one.message is not None]
         for one in found:
             assert one.body in self.sent
-            assert one.body not in self.acknowledged, (one.body, "was acknowledged")
+            assert one.body not in self.settled, (one.body, "was acknowledged")
             attempt = one.system_properties.delivery_attempt
             self.again += attempt > 1
             # The same again, if the kill came before the group's position was saved.
@@ -129,6 +132,8 @@ class Story:
         (answer,) = caller.call("AckMessage", _ack(one)).messages
         assert answer.status.code == GrpcCode.OK, answer.status
         self.acknowledged.add(one.body)
+        if self._attempts[one.body] == 1:
+            self.settled.add(one.body)
 
     def _postpone(self, caller: GrpcCaller, one: GrpcMessage) -> None:
         (answer,) = caller.call("ChangeInvisibleDuration", _change(one, 1)).messages
@@ -154,7 +159,7 @@ def kill(folder: Path, count: int, *, is_patient: bool) -> None:
     for _ in range(count):
         story.run()
     story.finish()
-    assert len(story.acknowledged) > count
+    assert len(story.settled) > count
     assert story.again > 0, "every message was acknowledged the first time"
 
 
