@@ -66,6 +66,7 @@ class GrpcCaller:
     def __init__(self, port: int, client: str = "caller", **metadata: str) -> None:
         """`metadata`: of every call, its names with `_` for `-`."""
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS_MAX)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._metadata = {
             "x-mq-client-id": client,
             "x-mq-language": "PYTHON",

@@ -83,8 +83,8 @@ def answered(kit: GrpcKit, name: str) -> dict[str, Any]:
 
 
 def expected(name: str) -> dict[str, Any]:
-    """Apache's answer without classes of exceptions and addresses of pages; or ours, where it differs
-    on purpose."""
+    """Apache's answer without classes of exceptions and addresses of pages, or ours, where it
+    differs on purpose."""
     answer = APACHE[name]
     if name in ON_PURPOSE:
         return {"rpc": answer["rpc"], "statuses": ON_PURPOSE[name]}
