@@ -109,7 +109,7 @@ def _sends() -> Iterable[tuple[str, Call]]:
         sends(one("delays", message_type=GrpcMessageType.DELAY, delivery_timestamp=FAR_FUTURE)),
     )
     for what, group in (("blank", "  "), ("with a control", "a\x01"), ("long", "g" * 64)):
-        fifo = {"message_type": GrpcMessageType.FIFO, "message_group": group}
+        fifo: dict[str, Any] = {"message_type": GrpcMessageType.FIFO, "message_group": group}
         yield f"a message group {what}", sends(one("fifos", **fifo))
     typed: dict[str, dict[str, Any]] = {
         "normals": {},
@@ -229,13 +229,14 @@ def _others() -> Iterable[tuple[str, str, Call]]:
         "no settings",
         Call("NotifyClientTermination", NotifyClientTerminationRequest(), STRANGER),
     )
-    for method, request in (
-        ("QueryRoute", QueryRouteRequest(NORMALS, ENDPOINTS)),
-        ("SendMessage", SendMessageRequest([plain_message("normals")])),
-        ("Heartbeat", HeartbeatRequest()),
-        ("AckMessage", AckMessageRequest()),
-    ):
-        yield "anonymous", method, Call(method, request, "")
+    anonymous: dict[str, object] = {
+        "QueryRoute": QueryRouteRequest(NORMALS, ENDPOINTS),
+        "SendMessage": SendMessageRequest([plain_message("normals")]),
+        "Heartbeat": HeartbeatRequest(),
+        "AckMessage": AckMessageRequest(),
+    }
+    for method, said in anonymous.items():
+        yield "anonymous", method, Call(method, said, "")
     for method in ("PullMessage", "UpdateOffset", "GetOffset", "QueryOffset", "NoSuchMethod"):
         yield "unserved", method, Call(method, b"")
 
