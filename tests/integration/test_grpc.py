@@ -10,8 +10,8 @@ import pytest
 
 import aerobee
 from aerobee.model.access import Rights, Rule, User
+from tests.grpc_caller import code_of_priority
 from tests.grpc_official import TOLD, Official, make_topics, stories
-from tests.grpc_raw import code_of_priority
 from tests.process_kit import SECONDS_MAX, Started
 from tests.tls_kit import certificates, server_config, settings_text
 

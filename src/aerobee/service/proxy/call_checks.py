@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_type import MessageType, find_type_fault
 from aerobee.model.names import (
+    GROUP_CHARS_MAX,
     SYSTEM_GROUP_PREFIX,
     SYSTEM_TOPIC_PREFIX,
     SYSTEM_TOPICS,
     find_group_fault,
     find_topic_fault,
+    topic_chars_max,
 )
 from aerobee.model.properties import is_reserved
 from aerobee.model.subscription import ALL, BY_SQL, BY_TAG
@@ -45,7 +47,9 @@ USER_PROPERTIES_BYTES_MAX = 16_384
 MESSAGE_GROUP_BYTES_MAX = 64
 DELAY_MS_MAX = 24 * 3_600_000
 RECOVERY_SECONDS_MAX = 3_600
+INVISIBLE_MS_MAX = 12 * 3_600_000
 
+_ALLOWING = "allowing only ^[%|a-zA-Z0-9_-]+$"
 _NO_CHANNEL = ChannelId(0)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -79,23 +83,39 @@ def _raise(refusal: Answer) -> None:
 def topic_in(resource: Resource | None) -> str:
     """The name of a topic."""
     name = "" if resource is None else resource.name
-    fault = find_topic_fault(name)
-    if fault is not None:
-        raise CallRefused(GrpcCode.ILLEGAL_TOPIC, fault)
+    if find_topic_fault(name) is not None:
+        raise CallRefused(GrpcCode.ILLEGAL_TOPIC, _topic_fault(name))
     if name in SYSTEM_TOPICS or name.startswith(SYSTEM_TOPIC_PREFIX):
-        raise CallRefused(GrpcCode.ILLEGAL_TOPIC, f"{name} is a system topic")
+        raise CallRefused(GrpcCode.ILLEGAL_TOPIC, "cannot access system topic")
     return name
+
+
+def _topic_fault(name: str) -> str:
+    chars_max = topic_chars_max(name)
+    if not name.strip():
+        return "The specified topic is blank"
+    if len(name) > chars_max:
+        return f"The specified topic is longer than topic max length {chars_max}."
+    return f"The specified topic[{name}] contains illegal characters, {_ALLOWING}"
 
 
 def group_in(resource: Resource | None) -> str:
     """The name of a consumer group."""
     name = "" if resource is None else resource.name
-    fault = find_group_fault(name)
-    if fault is None and name.startswith(SYSTEM_GROUP_PREFIX):
-        fault = f"{name} is a system group"
-    if fault is not None:
-        raise CallRefused(GrpcCode.ILLEGAL_CONSUMER_GROUP, fault)
+    if find_group_fault(name) is not None:
+        raise CallRefused(GrpcCode.ILLEGAL_CONSUMER_GROUP, _group_fault(name))
+    if name.startswith(SYSTEM_GROUP_PREFIX):
+        raise CallRefused(GrpcCode.ILLEGAL_CONSUMER_GROUP, "cannot use system consumer group")
     return name
+
+
+def _group_fault(name: str) -> str:
+    if not name.strip():
+        return "the specified group is blank"
+    if len(name) > GROUP_CHARS_MAX:
+        shown = name[:255]
+        return f"the specified group[{shown}] is longer than group max length: {GROUP_CHARS_MAX}."
+    return f"the specified group[{name}] contains illegal characters, {_ALLOWING}"
 
 
 def names_of(topic: Resource | None, group: Resource | None = None) -> Names:
@@ -119,7 +139,7 @@ def filter_in(wanted: FilterExpression | None) -> MessageFilter:
     text = "" if wanted is None else wanted.expression.strip()
     if wanted is not None and wanted.type == SQL_FILTER:
         if not text:
-            raise CallRefused(GrpcCode.ILLEGAL_FILTER_EXPRESSION, "the SQL expression is empty")
+            raise CallRefused(GrpcCode.ILLEGAL_FILTER_EXPRESSION, "Expression can't be null! SQL92")
         return MessageFilter(BY_SQL, text, None)
     if text in ("", ALL):
         return MessageFilter(BY_TAG, ALL, None)
@@ -144,7 +164,7 @@ def unpack_body(message: GrpcMessage, bytes_max: int) -> None:
     if len(message.body) > bytes_max:
         raise CallRefused(
             GrpcCode.MESSAGE_BODY_TOO_LARGE,
-            f"message body cannot exceed the max {bytes_max}: it has {len(message.body)} bytes",
+            f"message body cannot exceed the max {bytes_max}",
         )
 
 
@@ -157,18 +177,20 @@ def check_message(message: GrpcMessage, wall_ms: int) -> None:
         _check_text(key, GrpcCode.ILLEGAL_MESSAGE_KEY, "key")
     _check_size(message, system)
     if not system.message_id.strip():
-        raise CallRefused(GrpcCode.ILLEGAL_MESSAGE_ID, "message id cannot be blank")
+        raise CallRefused(GrpcCode.ILLEGAL_MESSAGE_ID, "message id cannot be empty")
     if system.message_type == GrpcMessageType.TRANSACTION:
         recovery = system.orphaned_transaction_recovery_duration
         if recovery is not None and not 0 <= recovery.seconds <= RECOVERY_SECONDS_MAX:
             raise CallRefused(
                 GrpcCode.BAD_REQUEST,
-                f"maxTransactionRecoverySecond cannot exceed {RECOVERY_SECONDS_MAX}",
+                "the max transaction recovery time of message is too large, "
+                f"max is {RECOVERY_SECONDS_MAX}",
             )
     delivery = system.delivery_timestamp
     if delivery is not None and delivery.ms > wall_ms + DELAY_MS_MAX:
         raise CallRefused(
-            GrpcCode.ILLEGAL_DELIVERY_TIME, f"the max delay time of message is {DELAY_MS_MAX} ms"
+            GrpcCode.ILLEGAL_DELIVERY_TIME,
+            f"the max delay time of message is too large, max is {DELAY_MS_MAX}",
         )
     _check_text(system.message_group, GrpcCode.ILLEGAL_MESSAGE_GROUP, "message group")
     if system.message_group and len(system.message_group.encode()) >= MESSAGE_GROUP_BYTES_MAX:
@@ -191,20 +213,34 @@ def _check_user_properties(message: GrpcMessage) -> None:
             raise CallRefused(
                 GrpcCode.ILLEGAL_MESSAGE_PROPERTY_KEY, f"property is used by system: {key}"
             )
-        if _CONTROL.search(key) or _CONTROL.search(value):
-            raise CallRefused(
-                GrpcCode.ILLEGAL_MESSAGE_PROPERTY_KEY,
-                f"the property {key[:100]!r} cannot contain a control character",
-            )
+        for what, text in (("key", key), ("value", value)):
+            if _CONTROL.search(text):
+                raise CallRefused(
+                    GrpcCode.ILLEGAL_MESSAGE_PROPERTY_KEY,
+                    f"the {what} of property cannot contain control character",
+                )
+
+
+def check_invisible_time(invisible_ms: int, ms_min: int) -> None:
+    """Check for how long a message is to be invisible."""
+    fault = ""
+    if invisible_ms < ms_min:
+        fault = f"the invisibleTime is too small. min is {ms_min}"
+    elif invisible_ms > INVISIBLE_MS_MAX:
+        fault = f"the invisibleTime is too large. max is {INVISIBLE_MS_MAX}"
+    if fault:
+        raise CallRefused(GrpcCode.ILLEGAL_INVISIBLE_TIME, fault)
 
 
 def _check_text(text: str | None, code: GrpcCode, what: str, forbidden: str = "") -> None:
     if not text:
         return
     if not text.strip():
-        raise CallRefused(code, f"the {what} cannot be only blanks")
-    if _CONTROL.search(text) or (forbidden and forbidden in text):
-        raise CallRefused(code, f"the {what} {text[:100]!r} has an illegal character")
+        raise CallRefused(code, f"{what} cannot be the char sequence of whitespace")
+    if forbidden and forbidden in text:
+        raise CallRefused(code, f"{what} cannot contain '{forbidden}'")
+    if _CONTROL.search(text):
+        raise CallRefused(code, f"{what} cannot contain control character")
 
 
 def _check_size(message: GrpcMessage, system: SystemProperties) -> None:

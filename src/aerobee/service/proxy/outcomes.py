@@ -51,5 +51,5 @@ def common_status(statuses: list[Status]) -> Status:
     if len(codes) == 1:
         return statuses[0]
     if not codes:
-        return Status(GrpcCode.INTERNAL_SERVER_ERROR, "the request has no entries")
+        return Status(GrpcCode.INTERNAL_SERVER_ERROR, "ack message result is empty")
     return Status(GrpcCode.MULTIPLE_RESULTS, "the entries have different results")

@@ -43,7 +43,7 @@ from aerobee.protocol.headers.sending_back import SendBackHeader
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.call_checks import group_in, names_of, topic_in
+from aerobee.service.proxy.call_checks import check_invisible_time, group_in, names_of, topic_in
 from aerobee.service.proxy.client_settings import retry_delay_ms
 from aerobee.service.proxy.desk import Asker, Desk, Names, Then
 from aerobee.service.proxy.grpc_clients import GrpcClient
@@ -53,7 +53,6 @@ from aerobee.service.proxy.renewals import Renewal, RenewalKey, Renewals
 from aerobee.service.request import Answer
 
 ENTRIES_MAX = 1_024
-INVISIBLE_MS_MAX = 12 * 3_600_000
 GIVEN_BACK_MS = 1_000
 """Messages of a client that is gone are visible again after this time."""
 
@@ -180,11 +179,7 @@ class ReceiptCalls:
     def _change(self, call: OpenCall, request: ChangeInvisibleDurationRequest, now: Now) -> None:
         group, topic = group_in(request.group), topic_in(request.topic)
         invisible_ms = 0 if request.invisible_duration is None else request.invisible_duration.ms
-        if not 0 <= invisible_ms <= INVISIBLE_MS_MAX:
-            raise CallRefused(
-                GrpcCode.ILLEGAL_INVISIBLE_TIME,
-                f"the invisibleTime is {invisible_ms} ms, and must be 0 to {INVISIBLE_MS_MAX}",
-            )
+        check_invisible_time(invisible_ms, 0)
 
         def change(key: RenewalKey, handle: ReceiptHandle) -> None:
             handle.check_expiry(now)
@@ -252,9 +247,7 @@ class ReceiptCalls:
 
         def forward(key: RenewalKey, handle: ReceiptHandle) -> None:
             if handle.log_offset is None:
-                raise CallRefused(
-                    GrpcCode.INVALID_RECEIPT_HANDLE, "the receipt handle has no commit log offset"
-                )
+                raise CallRefused(GrpcCode.INVALID_RECEIPT_HANDLE, "commit log offset is empty")
             place = (group, topic)
             with self._ending(
                 call.client, key, lambda answer: answered(status_of(answer))

@@ -24,6 +24,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import (
     MessageFilter,
+    check_invisible_time,
     filter_in,
     group_in,
     names_of,
@@ -38,7 +39,7 @@ from aerobee.service.proxy.client_settings import (
 from aerobee.service.proxy.desk import Asked, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.open_call import Method, OpenCall
-from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused, status_of
+from aerobee.service.proxy.outcomes import OK_STATUS, status_of
 from aerobee.service.proxy.popped_messages import (
     HandedRecord,
     RecordsInPlace,
@@ -51,7 +52,6 @@ from aerobee.service.request import Answer
 INVISIBLE_MS = 60_000
 """Of messages that are renewed."""
 INVISIBLE_MS_MIN = 10_000
-INVISIBLE_MS_MAX = 12 * 3_600_000
 BEFORE_DEADLINE_MS = 100
 """An answer is on its way so long before the client gives up."""
 FROM_MAX = 1
@@ -89,12 +89,7 @@ class _Wanted:
         if not self.is_renewed:
             wanted = request.invisible_duration
             self.invisible_ms = 0 if wanted is None else wanted.ms
-            if not INVISIBLE_MS_MIN <= self.invisible_ms <= INVISIBLE_MS_MAX:
-                raise CallRefused(
-                    GrpcCode.ILLEGAL_INVISIBLE_TIME,
-                    f"the invisibleTime is {self.invisible_ms} ms, and must be "
-                    f"{INVISIBLE_MS_MIN} to {INVISIBLE_MS_MAX}",
-                )
+            check_invisible_time(self.invisible_ms, INVISIBLE_MS_MIN)
 
 
 class ReceiveCalls:

@@ -75,7 +75,7 @@ class SendCalls:
             )
         topic = topic_in(messages[0].topic)
         if any(one.topic != messages[0].topic for one in messages):
-            raise CallRefused(GrpcCode.MESSAGE_CORRUPTED, "different messages have different topic")
+            raise CallRefused(GrpcCode.MESSAGE_CORRUPTED, "topic in message is not same")
         for message in messages:
             unpack_body(message, self._desk.body_bytes_max)
             check_message(message, now.wall_ms)

@@ -45,9 +45,7 @@ _log = logging.getLogger(__name__)
 
 TOPICS_MAX = 1_000
 """Topics of one client, published or subscribed to."""
-_UNKNOWN = Status(
-    GrpcCode.UNRECOGNIZED_CLIENT_TYPE, "the client has no settings: write them to Telemetry first"
-)
+_UNKNOWN = Status(GrpcCode.UNRECOGNIZED_CLIENT_TYPE, "cannot find client settings for this client")
 
 
 Answered: TypeAlias = Callable[[ChannelId, RemotingCommand], object]
@@ -135,7 +133,9 @@ class TelemetryCalls:
         elif said.subscription is not None:
             settled = self._settle_consumer(said)
         else:
-            raise CallRefused(GrpcCode.BAD_REQUEST, "settings without publishing or subscription")
+            raise CallRefused(
+                GrpcCode.BAD_REQUEST, "there is no publishing or subscription data in settings"
+            )
         client = call.client
         before = client.settings, client.topics
         client.settings = settled

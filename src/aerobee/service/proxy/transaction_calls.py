@@ -55,7 +55,7 @@ class TransactionCalls:
     def _end(self, call: OpenCall, request: EndTransactionRequest, now: Now) -> None:
         topic, transaction_id = topic_in(request.topic), request.transaction_id
         if not transaction_id.strip():
-            raise CallRefused(GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be blank")
+            raise CallRefused(GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be empty")
         place = self.transactions.find(topic, transaction_id)
         if place is None:
             raise CallRefused(

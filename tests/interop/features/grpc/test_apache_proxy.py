@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.grpc_raw import code_of_priority
+from tests.grpc_caller import code_of_priority
 from tests.interop.apache import install, missing
 from tests.interop.features.conftest import Names, Programs, check_tools
 from tests.interop.features.ground import Ground
