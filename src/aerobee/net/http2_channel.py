@@ -20,6 +20,7 @@ from typing import cast
 from aerobee.errors import ProtocolError
 from aerobee.net.channel import SMALL_BYTES, STRANGE_BYTES_MAX
 from aerobee.net.round import Round
+from aerobee.net.tls_faults import HELLO, HELLO_TO_PLAIN
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import (
     AnswerCall,
@@ -214,7 +215,8 @@ class Http2Channels:
         try:
             self._take_events(channel, channel.http2.receive(data, turn.now.monotonic_ms))
         except ProtocolError as error:
-            _log.info("closing a connection: %s", error, extra={"peer": str(channel.peer)})
+            fault = HELLO_TO_PLAIN if data.startswith(HELLO) else error
+            _log.info("closing a connection: %s", fault, extra={"peer": str(channel.peer)})
             channel.end()
 
     def _take_events(self, channel: Http2Channel, events: list[Http2Event]) -> None:

@@ -16,6 +16,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from aerobee.net.tls_door import TlsDoor
+from aerobee.net.tls_faults import HELLO, HELLO_TO_PLAIN
 from aerobee.net.tls_state import TlsState
 
 _log = logging.getLogger(__name__)
@@ -84,7 +85,7 @@ class HttpListener:
     ) -> None:
         self._pages = pages
         self._may_read = may_read
-        self._tls = tls if tls is not None and tls.service is not None else None
+        self._tls = tls if tls is not None and tls.pages is not None else None
         self._limits = limits or HttpLimits()
         self._servers: list[asyncio.Server] = []
         self._door: TlsDoor | None = None
@@ -96,7 +97,7 @@ class HttpListener:
         accept: Callable[[], asyncio.BaseProtocol] = self._make_stream
         if self._tls is not None:
             tls = self._tls
-            self._door = TlsDoor(accept, tls, lambda: tls.service)
+            self._door = TlsDoor(accept, tls, lambda: tls.pages)
             accept = self._door.accept
         for bound in sockets:
             self._servers.append(await loop.create_server(accept, sock=bound, backlog=BACKLOG))
@@ -139,7 +140,7 @@ class HttpListener:
         is_head = False
         try:
             async with asyncio.timeout(self._limits.request_seconds_max):
-                request = await _read_request(reader)
+                request = await _read_request(reader, self._limits.request_bytes_max)
             version = request.version
             is_head = request.method == "HEAD"
             source = str((writer.get_extra_info("peername") or ("",))[0])
@@ -163,11 +164,19 @@ class HttpListener:
         return make()
 
 
-async def _read_request(reader: asyncio.StreamReader) -> HttpRequest:
-    try:
-        return parse_request(await reader.readuntil(_END))
-    except asyncio.LimitOverrunError:
-        raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from None
+async def _read_request(reader: asyncio.StreamReader, bytes_max: int) -> HttpRequest:
+    head = b""
+    while _END not in head[:bytes_max]:
+        if len(head) >= bytes_max:
+            raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        piece = await reader.read(bytes_max)
+        if not piece:
+            raise asyncio.IncompleteReadError(head, None)
+        head += piece
+        if head.startswith(HELLO):  # the answer tells its client that nobody speaks TLS here
+            _log.info("closing a connection: %s", HELLO_TO_PLAIN)
+            raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    return parse_request(head.partition(_END)[0] + _END)
 
 
 def parse_request(head: bytes) -> HttpRequest:

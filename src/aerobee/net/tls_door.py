@@ -49,13 +49,16 @@ class TlsDoor:
         context: Callable[[], ssl.SSLContext | None],
         check: Check = anybody,
         *,
+        plain_answer: bytes = b"",
         handshake_seconds_max: float = HANDSHAKE_SECONDS_MAX,
     ) -> None:
-        """`check` says why a peer that has shown a good certificate is not wanted; empty: it is."""
+        """`check` says why a peer that has shown a good certificate is not wanted; empty: it is.
+        `plain_answer` is told to peers that speak plain text where only TLS is spoken."""
         self._make_inner = make_inner
         self._state = state
         self._context = context
         self._check = check
+        self._plain_answer = plain_answer
         self._handshake_seconds_max = handshake_seconds_max
         self._half_open: set[_FirstByte | TlsLayer] = set()
         self._waiting: deque[TlsLayer] = deque()
@@ -110,6 +113,13 @@ class TlsDoor:
                 "closing a connection: plain text on a port that speaks TLS only",
                 extra={"peer": _peer(transport)},
             )
+            self._turn_away(transport)
+
+    def _turn_away(self, transport: asyncio.Transport) -> None:
+        if self._plain_answer:
+            transport.write(self._plain_answer)
+            transport.close()
+        else:
             transport.abort()
 
     def _begin_handshake(

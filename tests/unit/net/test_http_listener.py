@@ -9,6 +9,7 @@ import pytest
 from aerobee.net.http_listener import HttpLimits, HttpListener, Page
 from aerobee.net.listener import bind, port_of
 from aerobee.net.tls_context import client_context
+from aerobee.net.tls_faults import HELLO_TO_PLAIN
 from aerobee.net.tls_state import TlsState
 from tests.net_kit import in_loop
 from tests.tls_kit import certificates, server_config
@@ -56,9 +57,11 @@ def test_pages_are_served_by_tls_and_refused_without_where_that_is_asked_for() -
         await listener.start(sockets)
         port = port_of(sockets[0])
         assert await said(port, GET) == b""
-        reader, writer = await asyncio.open_connection(
-            "localhost", port, ssl=client_context(certificates().authority)
-        )
+        context = client_context(certificates().authority)
+        context.set_alpn_protocols(["h2", "http/1.1"])  # as Prometheus comes
+        reader, writer = await asyncio.open_connection("localhost", port, ssl=context)
+        shown = writer.get_extra_info("ssl_object")
+        assert shown.selected_alpn_protocol() == "http/1.1"
         writer.write(GET)
         assert b"secret" in await until_closed(reader)
         writer.close()
@@ -174,6 +177,19 @@ def test_what_is_not_served_is_refused_and_closed(request_bytes: bytes, status: 
             assert unchunked(await said(port, GET)) == b"one\ntwo\n"
 
     in_loop(run)
+
+
+def test_a_tls_hello_on_a_plain_port_is_closed_and_the_log_says_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def run() -> None:
+        async with serving(plain) as port:
+            assert status_of(await said(port, b"\x16\x03\x01\x02\x00\x01\x00")) == 400
+            assert unchunked(await said(port, GET)) == b"one\ntwo\n"
+
+    with caplog.at_level(logging.INFO):
+        in_loop(run)
+    assert HELLO_TO_PLAIN in caplog.text
 
 
 def test_a_request_that_does_not_come_is_not_waited_for() -> None:
