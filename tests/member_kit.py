@@ -29,6 +29,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
 from aerobee.replication.raft_seat import RaftSeat
+from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.sim.clock import SimClock
@@ -60,8 +61,10 @@ class Member:
         number: int,
         config: RaftGroupConfig,
         disk: SimDisk | None = None,
+        access: AccessConfig = OPEN,
     ) -> None:
         self.number = number
+        self.access = access
         self.config = config
         self.seat = RaftSeat(config, "g", Turns(number))
         self.disk = disk or SimDisk()
@@ -81,6 +84,7 @@ class Member:
             replication=ReplicationConfig(role=role),
             stage=stage,
             raft=self.seat,
+            access=self.access,
         )
         return BrokerKit(identity=identity, disk=self.disk, storage=SYNC, clock=self._group.clock)
 
@@ -122,8 +126,10 @@ class MemberGroup:
         *topics: TopicConfig,
         preferred: tuple[int, ...] = (),
         disk: SimDisk | None = None,
+        access: AccessConfig = OPEN,
     ) -> None:
         """`disk` has the store of the first member."""
+        self.access = access
         self.clock = SimClock()
         peers = tuple(RaftPeer(number, f"n{number}:40911") for number in range(count))
         self.members = [
@@ -132,6 +138,7 @@ class MemberGroup:
                 number,
                 RaftGroupConfig(is_on=True, peers=peers, node=number, preferred=preferred),
                 disk if number == 0 else None,
+                access,
             )
             for number in range(count)
         ]
@@ -150,7 +157,7 @@ class MemberGroup:
         own = RaftPeer(number, f"n{number}:40911")
         peers = (*self.members[0].config.peers, own)
         config = RaftGroupConfig(is_on=True, peers=peers, node=number, joins=True)
-        self.members.append(Member(self, number, config))
+        self.members.append(Member(self, number, config, access=self.access))
         return self.members[-1]
 
     def __getitem__(self, number: int) -> Member:

@@ -103,7 +103,7 @@ def _old_copy(right: Any) -> Any:
             return None
         found = LogTables(TABLES)
         for offset in range(queue.min_offset, queue.max_offset):
-            change, end = table_change._change_at(store, queue, offset)
+            change, end = table_change.change_at(store, queue, offset)
             if change.kind is not ChangeKind.CHANGE:
                 found.take(change, end)
         return found

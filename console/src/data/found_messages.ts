@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { ApiError as Failed } from "./api";
 import type { MessageRow } from "./shapes";
+import { openStream } from "./stream";
 
 export interface Progress {
   scanned: number;
@@ -50,7 +51,7 @@ export function useFoundMessages(path: string | null, isTail: boolean, run: numb
       return;
     }
     setPicture({ ...NOTHING, state: "running" });
-    const stream = new EventSource(path);
+    const stream = openStream(path);
     source.current = stream;
     const unhook = follow(stream, isTail, setPicture);
     return () => {

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { LoadPoint, LoadRun } from "./shapes";
+import { openStream } from "./stream";
 
 export interface WatchedRun {
   run: LoadRun;
@@ -16,7 +17,7 @@ export function useLoadRun(name: string | null, onEnd: () => void): WatchedRun |
   useEffect(() => {
     if (name === null) return;
     setWatched(null);
-    const stream = new EventSource("/api/bench/live");
+    const stream = openStream("/api/bench/live");
     stream.addEventListener("run", (event) => {
       const told = JSON.parse((event as MessageEvent<string>).data) as LoadRun & {
         new: LoadPoint[];

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { query, setQuery } from "./address";
 import { call, pathOf } from "./api";
 import type { History, Mark } from "./shapes";
+import { openStream } from "./stream";
 
 export const RANGES = {
   "5m": 300,
@@ -114,7 +115,7 @@ function listen(
   sample: (at: number, values: Record<string, number>) => void,
 ): EventSource {
   const limits = { from: Math.round(spanNow().from), points: POINTS_MAX };
-  const source = new EventSource(pathOf("/api/live", {}, { series: asked, ...limits }));
+  const source = openStream(pathOf("/api/live", {}, { series: asked, ...limits }));
   source.addEventListener("past", (event) => {
     show(JSON.parse((event as MessageEvent<string>).data) as History);
   });

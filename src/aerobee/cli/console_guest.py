@@ -79,4 +79,6 @@ class ConsoleGuest:
             flags.append(Given("listenPort", port, "--console-port"))
         if parsed.host is not None:
             flags.append(Given("bindAddress", parsed.host, "--host"))
+        if parsed.insecure is not None:
+            flags.append(Given("insecure", parsed.insecure, "--insecure"))
         return flags

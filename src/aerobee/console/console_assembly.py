@@ -31,6 +31,7 @@ from aerobee.console.watch.sampler import Sampler
 
 class ConsoleParts(NamedTuple):
     sampler: Sampler
+    log_in: LogIn
     actions: tuple[Action, ...]
     application: Any
     """By ASGI."""
@@ -55,11 +56,10 @@ def build_console(
     sampler = Sampler(admin, catalogue, history, feed, wall_ms)
 
     async def facts() -> Record:
-        cluster = await catalogue.cluster()
         return {
             "name_servers": list(admin.name_servers.addresses()),
             "version": aerobee.__version__,
-            "clusters": sorted({one.cluster for one in cluster.brokers}),
+            "clusters": await catalogue.cluster_names(),
             "has_prometheus": prometheus is not None,
         }
 
@@ -83,7 +83,7 @@ def build_console(
     application = web_application(
         actions, entrance, aerobee.__version__, may_tools_change=config.is_mcp_changing
     )
-    return ConsoleParts(sampler, actions, application)
+    return ConsoleParts(sampler, log_in, actions, application)
 
 
 def description(actions: tuple[Action, ...]) -> Action:

@@ -80,8 +80,8 @@ class ConsolePart:
         stack.push_async_callback(runs.close)
         action_log = ActionLog(config.folder, worker)
         parts = build_console(client, config, history, known, action_log, runs)
-        sampling = asyncio.create_task(parts.sampler.run())
-        stack.push_async_callback(_cancelled, sampling)
+        for lasting in (parts.sampler.run(), parts.log_in.watch()):
+            stack.push_async_callback(_cancelled, asyncio.create_task(lasting))
         entrance = TlsEntrance(None if certificates is None else certificates.state)
         server = _server(parts.application, entrance)
         serving = asyncio.create_task(server.serve(sockets=sockets))
@@ -90,7 +90,7 @@ class ConsolePart:
         serving.add_done_callback(lambda task: _tell(task, failed))
         self.address = str(Peer(config.host, port_of(sockets[0])))
         scheme = "https" if config.has_tls else "http"
-        return f"console {scheme}://{self.address}{said}"
+        return f"console {scheme}://{self.address}{said}{_warning(config)}"
 
     def _users(self, admin: Admin) -> tuple[PasswordCheck | None, str]:
         """Return the accounts, if a log-in is needed, and what to say about them."""
@@ -111,9 +111,15 @@ class ConsolePart:
                 said = f", user {accounts.FIRST_USER}, password {password} (shown this once)"
             pool = PasswordPool()
             self._stack.callback(pool.close)
-            return Accounts(accounts.read_accounts(path), pool), said
+            return Accounts(path, pool), said
         except Misuse as error:
             raise CannotStart(error.message, hint=error.hint) from None
+
+
+def _warning(config: ConsoleConfig) -> str:
+    if not config.is_open or config.has_tls:
+        return ""
+    return ", INSECURE: open to other machines without TLS, so passwords can be read on the way"
 
 
 def _server(application: object, entrance: TlsEntrance) -> "_Server":

@@ -2,7 +2,8 @@
 
     defaults  <  file (-c)  <  environment  <  flags
 
-Off loopback a log-in is always needed. On loopback none is, unless `loginRequired=true` says so.
+Off loopback a log-in is always needed, and TLS, unless `insecure=true` says otherwise. On loopback
+neither is, unless `loginRequired=true` says so.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aerobee.app.settings.config import (
+    INSECURE_SETTING,
     PATH,
     Given,
     ListenConfig,
@@ -38,7 +40,9 @@ class ConsoleConfig:
     port: int = PORT
     """0: any that is free."""
     host: str = "127.0.0.1"
-    """Another one needs a log-in."""
+    """Another one needs a log-in, and TLS."""
+    is_insecure: bool = False
+    """Whether passwords and sessions may come from other machines without TLS."""
     name_servers: str = "127.0.0.1:9876"
     """The cluster, as every command takes it: host:port, or rmq://key:secret@host:port."""
     folder: str = os.path.expanduser("~/.local/state/aerobee/console")
@@ -71,8 +75,13 @@ class ConsoleConfig:
                 raise ValueError(f"pipelinePages must be HOST:PORT with commas, not {page}")
 
     @property
+    def is_open(self) -> bool:
+        """Whether other machines may reach it."""
+        return ListenConfig(self.port, self.host).is_open
+
+    @property
     def needs_login(self) -> bool:
-        return self.is_login_required or ListenConfig(self.port, self.host).is_open
+        return self.is_login_required or self.is_open
 
     @property
     def has_tls(self) -> bool:
@@ -90,6 +99,7 @@ class ConsoleConfig:
 SETTINGS = (
     Setting("listenPort", "port", PORT_KIND),
     Setting("bindAddress", "host", TEXT),
+    INSECURE_SETTING,
     Setting("namesrvAddr", "name_servers", TEXT),
     Setting("dataPath", "folder", PATH),
     Setting("loginRequired", "is_login_required", TRUTH),
@@ -124,6 +134,14 @@ def read_settings(
     tls = reading.build(NO_TLS, _TLS_SETTINGS)
     if tls.mode is TlsMode.PERMISSIVE:
         reading.refuse(["tlsMode must be disabled or enforcing: a log-in is no plain text"])
+    if config.is_open and tls.mode is TlsMode.DISABLED and not config.is_insecure:
+        reading.refuse(
+            [
+                f"bindAddress={config.host} is open to other machines, and passwords would travel "
+                "as plain text: set tlsMode=enforcing, tlsCertificate and tlsKey; to be open all "
+                "the same, say --insecure (insecure=true)"
+            ]
+        )
     reading.finish()
     return replace(config, tls=tls)
 

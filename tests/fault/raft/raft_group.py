@@ -196,19 +196,26 @@ class RaftWorld(World):
 
 
 class GuardedRaftWorld(RaftWorld):
+    @cached_property
+    def _users(self) -> dict[str, str]:
+        """The passwords of the users that were made."""
+        return {}
+
     def made_group(self, folder: Path, stores: dict[int, Path] | None) -> Group:
         return GuardedRaftGroup(folder, self.network, self.mode, stores)
 
     def until_nobody_else_gets_in(self) -> None:
-        """Nobody without a signature is served, nobody without a certificate is a member, and a
-        user that the leader makes is one on every member."""
+        """Nobody without a signature is served, nobody without a certificate is a member, and every
+        user that a leader has ever made is one on every member."""
         name = f"user-{time.monotonic_ns()}"
         said = self.group.run("auth", "create-user", name)
         assert said.status == 0, said.error
-        password = said.out.rpartition(": ")[2].strip()
+        self._users[name] = said.out.rpartition(": ")[2].strip()
         for broker in self.group.brokers:
             host, port = broker.place.host, broker.place.port
-            until(partial(self._knows, broker, name, password), SECONDS_MAX, f"{host} has {name}")
+            for user, password in self._users.items():
+                knows = partial(self._knows, broker, user, password)
+                until(knows, SECONDS_MAX, f"{host} has {user}")
             with WireClient(port, host, tls=client_context(certificates().authority)) as nobody:
                 assert nobody.ask(RequestCode.GET_BROKER_HA_STATUS).code == 16
             with (

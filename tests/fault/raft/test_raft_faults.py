@@ -266,7 +266,7 @@ def test_nothing_acknowledged_is_lost_by_members_that_ask_for_users_and_speak_tl
         for cell in GUARDED:
             CELLS[cell](world)
             world.judge()
-        world.until_nobody_else_gets_in()
+            world.until_nobody_else_gets_in()
     finally:
         show(world.summary())
         world.close()

@@ -1,6 +1,10 @@
 import asyncio
+import contextlib
+import json
 import re
 import socket
+import ssl
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import pytest
@@ -10,8 +14,9 @@ from aerobee.console.console_part import ConsolePart
 from aerobee.console.session.accounts import FILE, put_account
 from aerobee.console.session.visitor import Role
 from aerobee.console.settings import ConsoleConfig
-from tests.console_kit import ConsoleClient
+from tests.console_kit import ConsoleClient, served_console
 from tests.process_kit import Started
+from tests.tls_kit import certificates
 from tests.up_kit import no_failure
 
 
@@ -65,3 +70,35 @@ def test_the_first_password_is_printed_once_and_roles_may_do_what_they_may(
         assert admin.change("POST", "/api/logout").status == 200
         assert admin.ask("GET", "/api/topics").code == "login_needed"
         assert started.stop()[0] == 0
+
+
+def test_the_cookie_of_a_session_is_of_this_host_and_of_tls_alone(tmp_path: Path) -> None:
+    pair = certificates().host
+    put_account(str(tmp_path / FILE), "alice", Role.VIEWER, "long enough")
+    config = ConsoleConfig(
+        port=0,
+        name_servers="127.0.0.1:1",
+        folder=str(tmp_path),
+        is_login_required=True,
+        certificate=pair.certificate,
+        key=pair.key,
+    )
+    with served_console(config) as console:
+        connection = HTTPSConnection(
+            console.address, context=ssl.create_default_context(cafile=certificates().authority)
+        )
+        with contextlib.closing(connection):
+            connection.request("GET", "/api/session")
+            answer = connection.getresponse()
+            csrf = json.loads(answer.read())["csrf"]
+            assert answer.headers["strict-transport-security"]
+            connection.request(
+                "POST",
+                "/api/login",
+                json.dumps({"user": "alice", "password": "long enough"}),
+                {"x-csrf-token": csrf, "content-type": "application/json"},
+            )
+            answer = connection.getresponse()
+            parts = answer.headers["set-cookie"].lower().split("; ")
+    assert parts[0].startswith("__host-aerobee=")
+    assert {"secure", "httponly", "samesite=strict", "path=/"} <= set(parts)

@@ -25,6 +25,25 @@ def test_another_address_than_loopback_needs_a_log_in(host: str, needed: bool) -
     assert ConsoleConfig(host=host, is_login_required=True).needs_login
 
 
+@pytest.mark.parametrize(
+    ("given", "is_right"),
+    [
+        ({}, False),
+        ({"insecure": "true"}, True),
+        ({"tlsCertPath": "a.pem", "tlsKeyPath": "b.pem"}, True),
+    ],
+)
+def test_another_address_than_loopback_needs_tls_or_to_be_insecure_by_name(
+    given: dict[str, str], is_right: bool
+) -> None:
+    told = [Given(key, text, "--x") for key, text in {"bindAddress": "0.0.0.0", **given}.items()]
+    if is_right:
+        assert read_settings(None, {}, told).needs_login
+    else:
+        with pytest.raises(BadConfig, match="insecure=true"):
+            read_settings(None, {}, told)
+
+
 def test_mistakes_are_told_together() -> None:
     with pytest.raises(BadConfig) as caught:
         read_settings(None, {"AEROBEE_CONSOLE_LISTEN_PORT": "x"}, [Given("lstenPort", "1", "--p")])

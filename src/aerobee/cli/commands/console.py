@@ -28,12 +28,13 @@ _EXAMPLES = """\
   aerobee console                              of the cluster at 127.0.0.1:9876, on port 8080
   aerobee console -n 10.0.0.1:9876             of another one
   aerobee console --port 8090 --login          with a log-in on loopback, too
-  aerobee console --host 0.0.0.0               for other machines: a log-in is needed then
+  aerobee console -c console.conf --host 0.0.0.0    for other machines: with a log-in, by TLS
   aerobee console --set-password alice --role operator
 """
 _FILE = Flag("config", "", "settings, key=value in lines", "FILE", "-c")
 _SETTINGS = (
-    Flag("host", "bindAddress", "address to listen on (127.0.0.1); others need a log-in"),
+    Flag("host", "bindAddress", "address to listen on (127.0.0.1); others need TLS and a log-in"),
+    Flag("insecure", "insecure", "be open to other machines without TLS", is_switch=True),
     Flag("port", "listenPort", "port to listen on (8080; 0: any)", "N"),
     Flag("data", "dataPath", "where history and users are kept", "DIR"),
     Flag("login", "loginRequired", "ask for a log-in on loopback, too", is_switch=True),
@@ -48,6 +49,7 @@ def add_to(nouns: Verbs) -> None:
     parser.add_argument(
         "--set-password", metavar="USER", help="add a user, or change its password and role; exit"
     )
+    parser.add_argument("--remove-user", metavar="USER", help="remove a user; exit")
     parser.add_argument(
         "--role",
         choices=("viewer", "operator", "admin"),
@@ -60,6 +62,8 @@ def start(parsed: argparse.Namespace) -> int:
     settings = _settings(parsed)
     if settings is not None and parsed.set_password:
         return _set_password(parsed, settings)
+    if settings is not None and parsed.remove_user:
+        return _remove_user(parsed.remove_user, settings)
     return serve(settings, lambda told: ([_part(told)], []), is_quiet=True)
 
 
@@ -95,7 +99,15 @@ def _set_password(parsed: argparse.Namespace, settings: "ConsoleConfig") -> int:
         password = sys.stdin.readline().rstrip("\n")
     accounts.put_account(path, parsed.set_password, role_of(parsed.role), password)
     print(
-        f"{parsed.set_password} may log in as {parsed.role}; a running console knows it after "
-        "its next start"
+        f"{parsed.set_password} may log in as {parsed.role}; a running console knows it at once, "
+        "and ends former sessions of this user"
     )
+    return OK
+
+
+def _remove_user(name: str, settings: "ConsoleConfig") -> int:
+    from aerobee.console.session import accounts
+
+    accounts.remove_account(os.path.join(settings.folder, accounts.FILE), name)
+    print(f"{name} may not log in any more; a running console ends this user's sessions")
     return OK

@@ -2,8 +2,9 @@
 
     host ─▶ visitor ─▶ role ─▶ CSRF, origin ─▶ size ─▶ parameters ─▶ confirmation ─▶ the action
 
-Every change is in the record of actions, refused ones too, and those that were ended. An answer
-larger than a page is a stream; what lasts ends when its visitor goes away.
+Every change is in the record of actions, also one that was refused, failed or was ended, and
+whatever a visitor's role may not do. An answer larger than a page is a stream; what lasts ends when
+its visitor goes away, and with its session.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import json
 import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from starlette.requests import ClientDisconnect, Request
@@ -27,7 +29,7 @@ from aerobee.console.http.action import (
     Record,
     SessionReply,
 )
-from aerobee.console.http.event_text import event_bytes, with_pings
+from aerobee.console.http.event_text import Ending, event_bytes, pieces_until, with_pings
 from aerobee.console.http.guard import check_change, check_host
 from aerobee.console.http.parameters import Parsed, read_all
 from aerobee.console.http.problem import Problem, bad_request, problem_of
@@ -39,6 +41,8 @@ _log = logging.getLogger(__name__)
 
 BODY_BYTES_MAX = 2 << 20
 """A message of a megabyte, as base64 in JSON, and room for its properties."""
+FORBIDDEN = "forbidden"
+"""The code of what a visitor's role may not do."""
 
 RecordChange = Callable[[Visitor, Action, str, str, str], Awaitable[None]]
 """Notes a change: visitor, action, what it was of, outcome, detail."""
@@ -51,6 +55,10 @@ class Doorman(Protocol):
 
     async def told(self, visitor: Visitor) -> Record:
         """What the page of a visitor needs to know at first."""
+        ...
+
+    async def until_end(self, token: str) -> None:
+        """Return when the session of a cookie is over."""
         ...
 
 
@@ -66,6 +74,10 @@ class Entrance(NamedTuple):
     def cookie(self) -> str:
         """The name of the session's cookie: browsers take the prefix only over TLS."""
         return "__Host-aerobee" if self.has_tls else "aerobee"
+
+    def ending(self, token: str) -> Ending:
+        """Return what waits for the end of the session of a cookie."""
+        return partial(self.doorman.until_end, token)
 
 
 def routes_of(actions: Iterable[Action], entrance: Entrance) -> list[Route]:
@@ -86,7 +98,7 @@ def _endpoint(action: Action, entrance: Entrance) -> Callable[[Request], Awaitab
         address = request.client.host if request.client is not None else ""
         token = request.cookies.get(entrance.cookie, "")
         visitor = Visitor(address)
-        of = ""
+        of = _named(action, request.path_params)
         try:
             check_host(request.headers.get("host", ""), entrance.hosts)
             visitor = entrance.doorman.visitor(token, address)
@@ -94,37 +106,55 @@ def _endpoint(action: Action, entrance: Entrance) -> Callable[[Request], Awaitab
             if action.changes:
                 check_change(request.headers, visitor)
             ask = await _ask(action, request, visitor, token)
-            of = str(ask.given.get(action.of or action.confirm, ""))
+            of = _named(action, ask.given)
             check_confirmed(action, ask)
             doing = action.act(ask)
-            answer = await (_while_awaited(doing, request) if action.ends_with_visitor else doing)
+            if action.ends_with_visitor:
+                doing = _while_awaited(doing, request, entrance.ending(token))
+            answer = await doing
         except AerobeeError as error:
             problem = problem_of(error)
-            if action.changes:
-                refused = problem.status in (401, 403, 409, 429)
-                outcome = REFUSED if refused else FAILED
-                await entrance.record(visitor, action, of, outcome, problem.message)
+            await note_problem(entrance, visitor, action, of, problem)
             return error_response(problem)
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception:
             _log.exception("an action of the console failed", extra={"action": action.name})
-            message = "the console failed; its log has more"
-            return error_response(Problem(500, "internal", message))
+            problem = Problem(500, "internal", "the console failed; its log has more")
+            await note_problem(entrance, visitor, action, of, problem)
+            return error_response(problem)
         if action.changes and not ask.is_dry:
             await entrance.record(visitor, action, of, DONE, "")
-        return response_of(answer, entrance)
+        return response_of(answer, entrance, token)
 
     return serve
 
 
-async def _while_awaited(doing: Coroutine[Any, Any, Answer], request: Request) -> Answer:
-    """Return an answer, or end what makes it when the visitor goes away; it says what was done."""
+def _named(action: Action, values: Mapping[str, object]) -> str:
+    """The name of the thing that an action is of, as far as it is known."""
+    return str(values.get(action.of or action.confirm, ""))
+
+
+async def note_problem(
+    entrance: Entrance, visitor: Visitor, action: Action, of: str, problem: Problem, way: str = ""
+) -> None:
+    """Put a change that was not made into the record, and what a role may not do. `way`: how it was
+    asked for, if not by the API."""
+    if action.changes or problem.code == FORBIDDEN:
+        outcome = REFUSED if problem.status in (401, 403, 409, 429) else FAILED
+        await entrance.record(visitor, action, of, outcome, f"{way}{problem.message}")
+
+
+async def _while_awaited(
+    doing: Coroutine[Any, Any, Answer], request: Request, ending: Ending
+) -> Answer:
+    """Return an answer, or end what makes it when the visitor goes away or the session is over; it
+    says what was done."""
     work = asyncio.create_task(doing)
-    gone = asyncio.create_task(_gone(request))
-    await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-    gone.cancel()
-    work.cancel()  # nothing, if it is done
+    ends = (asyncio.create_task(_gone(request)), asyncio.create_task(ending()))
+    await asyncio.wait((work, *ends), return_when=asyncio.FIRST_COMPLETED)
+    for one in (*ends, work):
+        one.cancel()  # nothing, if it is done
     return await work
 
 
@@ -139,7 +169,7 @@ def check_role(role: Role | None, visitor: Visitor) -> None:
     if visitor.role is None:
         raise Problem(401, "login_needed", "log in first", hint="POST /api/login")
     if not visitor.may(role):
-        raise Problem(403, "forbidden", f"this needs the role {role.word}")
+        raise Problem(403, FORBIDDEN, f"this needs the role {role.word}")
 
 
 def check_confirmed(action: Action, ask: Ask) -> None:
@@ -182,17 +212,17 @@ async def read_json(request: Request) -> Mapping[str, Parsed]:
     return parsed
 
 
-def response_of(answer: Answer, entrance: Entrance) -> Response:
+def response_of(answer: Answer, entrance: Entrance, token: str) -> Response:
+    """Return the response of an answer; one that lasts ends with the session of the token."""
     plain = {"cache-control": "no-store"}
     match answer:
         case EventStream():
-            pieces = _written(answer)
+            pieces = _written(answer, entrance.ending(token))
             return StreamingResponse(pieces, headers=plain, media_type="text/event-stream")
         case Download():
             headers = {**plain, "content-disposition": f'attachment; filename="{answer.name}"'}
-            return StreamingResponse(
-                answer.pieces, headers=headers, media_type="application/octet-stream"
-            )
+            pieces = pieces_until(answer.pieces, entrance.ending(token))
+            return StreamingResponse(pieces, headers=headers, media_type="application/octet-stream")
         case SessionReply():
             response = JSONResponse(answer.content, headers=plain)
             response.set_cookie(
@@ -209,6 +239,6 @@ def response_of(answer: Answer, entrance: Entrance) -> Response:
             return JSONResponse(answer, headers=plain)
 
 
-async def _written(answer: EventStream) -> AsyncIterator[bytes]:
-    async for event in with_pings(answer.events):
+async def _written(answer: EventStream, ending: Ending) -> AsyncIterator[bytes]:
+    async for event in with_pings(answer.events, ending):
         yield event_bytes(event)

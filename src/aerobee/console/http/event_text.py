@@ -5,11 +5,14 @@
 
 A comment (`: ping`) keeps connections open through proxies, and finds readers that have left. An
 error of the source becomes an event `failed`, after which the stream ends: the status was sent.
+With the session of its reader it ends by an event `ended`.
 """
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 from aerobee.console.http.action import Event
 from aerobee.console.http.problem import problem_of
@@ -26,16 +29,26 @@ def event_bytes(event: Event | None) -> bytes:
     return f"event: {event.name}\ndata: {data}\n\n".encode()
 
 
+Ending = Callable[[], Coroutine[Any, Any, None]]
+"""Its coroutine returns when the session of a reader is over."""
+
+
 async def with_pings(
-    events: AsyncIterator[Event], seconds: float = PING_SECONDS
+    events: AsyncIterator[Event], ending: Ending, seconds: float = PING_SECONDS
 ) -> AsyncIterator[Event | None]:
-    """Yield the events, and None whenever none came for some seconds."""
+    """Yield the events until the ending, and None whenever none came for some seconds."""
     coming: asyncio.Task[Event] | None = None
+    over = asyncio.ensure_future(ending())
     try:
         while True:
             if coming is None:
                 coming = asyncio.ensure_future(_next(events))
-            done, _ = await asyncio.wait({coming}, timeout=seconds)
+            done, _ = await asyncio.wait(
+                {coming, over}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if over in done:
+                yield Event("ended", {"why": "the session is over"})
+                return
             if not done:
                 yield None
                 continue
@@ -48,12 +61,36 @@ async def with_pings(
                 yield Event("failed", problem_of(error).record())
                 return
     finally:
+        await _cancelled(over)
         if coming is not None:
-            coming.cancel()
-            await asyncio.wait({coming})
+            await _cancelled(coming)
         close = getattr(events, "aclose", None)
         if close is not None:
             await close()
+
+
+async def pieces_until(pieces: AsyncIterator[bytes], ending: Ending) -> AsyncIterator[bytes]:
+    """Yield the pieces of a file. ConnectionAbortedError at the ending: a file that is cut must not
+    look like a whole one."""
+    over = asyncio.ensure_future(ending())
+    try:
+        async for piece in pieces:
+            if over.done():
+                raise ConnectionAbortedError("the session is over")
+            yield piece
+    finally:
+        await _cancelled(over)
+        close = getattr(pieces, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _cancelled(task: "asyncio.Future[Any]") -> None:
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        with contextlib.suppress(Exception):
+            task.result()
 
 
 async def _next(events: AsyncIterator[Event]) -> Event:

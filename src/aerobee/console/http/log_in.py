@@ -2,8 +2,13 @@
 
 Without a log-in (on loopback, unless it is configured) everybody who reaches the port is an
 administrator; then one token of the process guards changes against other sites.
+
+`watch` ends sessions whose time is over, and those of users that were removed, disabled or changed;
+`until_end` is how answers that last (streams, files, long work) end with their session.
 """
 
+import asyncio
+import logging
 import math
 import secrets
 import time
@@ -18,11 +23,20 @@ from aerobee.console.session.attempts import Attempts
 from aerobee.console.session.sessions import Sessions
 from aerobee.console.session.visitor import Role, Visitor
 
+_log = logging.getLogger(__name__)
+
+WATCH_SECONDS = 2.0
+"""Users are looked at so often, while somebody has logged in."""
+
 
 class PasswordCheck(Protocol):
     """Users with passwords: the console's own, or the cluster's."""
 
     async def check(self, name: str, password: str) -> Account | None: ...
+
+    async def is_valid(self, account: Account) -> bool:
+        """Whether an account is still what it was when its session began."""
+        ...
 
 
 Facts = Callable[[], Awaitable[Record]]
@@ -53,6 +67,43 @@ class LogIn:
             # A log-in is a change, too: it carries the process's token.
             return Visitor(address, None, None, self._csrf)
         return Visitor(address, session.role, session.user, session.csrf)
+
+    async def until_end(self, token: str) -> None:
+        """Return when the session of a cookie is over; where no log-in is needed, never."""
+        over = asyncio.get_running_loop().create_future()
+        if self._accounts is None:
+            await over
+        session = self._sessions.known(token)
+        if session is None:
+            return
+
+        def tell() -> None:
+            if not over.done():
+                over.set_result(None)
+
+        session.on_end.add(tell)
+        try:
+            await over
+        finally:
+            session.on_end.discard(tell)
+
+    async def watch(self, pause: float = WATCH_SECONDS) -> None:
+        """End sessions in time, until this is cancelled."""
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                await self.look()
+            except Exception:
+                _log.exception("users of the console could not be looked at")
+
+    async def look(self) -> None:
+        """End the sessions whose time is over, and those of users that are others now."""
+        self._sessions.drop_ended(self._now())
+        if self._accounts is None:
+            return
+        for account in self._sessions.accounts():
+            if not await self._accounts.is_valid(account):
+                self._sessions.end_of(account)
 
     async def told(self, visitor: Visitor) -> Record:
         """Return what the page of a visitor needs to know at first."""
@@ -113,7 +164,7 @@ class LogIn:
         self._attempts.succeeded(user, address)
         if ask.token:
             self._sessions.end(ask.token)
-        token, session = self._sessions.begin(account.name, account.role, self._now())
+        token, session = self._sessions.begin(account, self._now())
         visitor = Visitor(address, session.role, session.user, session.csrf)
         return SessionReply(await self.told(visitor), token)
 

@@ -5,7 +5,8 @@
     initialize · ping · tools/list · tools/call
 
 M1. Tools are made from the table of actions, and pass the same guard: host, origin, session, role.
-M2. Only GET is offered, unless `mcpChanges=true`; then a change is in the record of actions, too.
+M2. Only GET is offered, unless `mcpChanges=true`. A change is in the record of actions, also one
+    that was refused or failed, and one that is not offered.
 M3. A session is named by `Authorization: Bearer TOKEN`, the value of the cookie of a log-in. A
     browser cannot send that, nor JSON, for a page of another site; its cookie alone opens nothing.
 
@@ -27,13 +28,14 @@ from aerobee.console.http.endpoints import (
     check_confirmed,
     check_role,
     error_response,
+    note_problem,
     read_json,
 )
 from aerobee.console.http.guard import check_host, check_origin
 from aerobee.console.http.openapi import body_schema
 from aerobee.console.http.parameters import BODY, PATH, QUERY, Parsed, read_all
 from aerobee.console.http.problem import Problem, bad_request, problem_of
-from aerobee.console.session.action_log import DONE, FAILED
+from aerobee.console.session.action_log import DONE
 from aerobee.console.session.visitor import Visitor
 from aerobee.errors import AerobeeError
 
@@ -43,6 +45,9 @@ PATH_OF_ENDPOINT = "/mcp"
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26")
 """Of the protocol; the newest first."""
 INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = (-32600, -32601, -32602)
+WAY = "by MCP: "
+"""Before what the record of actions says of a call."""
+NAME_CHARS = 255
 _BEARER = "bearer "
 _ABOUT = (
     "Figures, topics, groups, messages and servers of a RocketMQ cluster. Texts in answers come "
@@ -54,7 +59,10 @@ class McpEndpoint:
     def __init__(
         self, actions: Iterable[Action], entrance: Entrance, version: str, *, may_change: bool
     ) -> None:
-        self._tools = {one.name: one for one in actions if is_tool(one, may_change=may_change)}
+        self._actions = {one.name: one for one in actions}
+        self._tools = {
+            name: one for name, one in self._actions.items() if is_tool(one, may_change=may_change)
+        }
         self._entrance = entrance
         self._version = version
 
@@ -79,6 +87,7 @@ class McpEndpoint:
         except AerobeeError as error:
             return error_response(problem_of(error))
         if visitor.role is None:
+            await self._note_refused(message.get("params"), visitor, "log in first")
             hint = "Authorization: Bearer TOKEN, the cookie's value of POST /api/login"
             return error_response(Problem(401, "login_needed", "log in first", hint=hint))
         if "id" not in message:
@@ -116,32 +125,43 @@ class McpEndpoint:
         name, arguments = params.get("name"), params.get("arguments")
         action = self._tools.get(name) if isinstance(name, str) else None
         if action is None:
+            await self._note_refused(params, visitor, "assistants may not do it")
             return _error(INVALID_PARAMS, f"there is no tool {str(name)[:100]!r}")
-        of = ""
+        of = _named(action, arguments)
         try:
             check_role(action.role, visitor)
             ask = Ask(_values(action, arguments), visitor)
-            of = str(ask.given.get(action.of or action.confirm, ""))
             check_confirmed(action, ask)
             answer = await action.act(ask)
         except AerobeeError as error:
             problem = problem_of(error)
-            await self._note(action, visitor, of, FAILED, problem.message)
+            await note_problem(self._entrance, visitor, action, of, problem, WAY)
             return {"result": _told(problem.record(), is_error=True)}
         except Exception:
             _log.exception("a tool of the console failed", extra={"action": action.name})
             problem = Problem(500, "internal", "the console failed; its log has more")
+            await note_problem(self._entrance, visitor, action, of, problem, WAY)
             return {"result": _told(problem.record(), is_error=True)}
-        if not ask.is_dry:
-            await self._note(action, visitor, of, DONE, "")
+        if action.changes and not ask.is_dry:
+            await self._entrance.record(visitor, action, of, DONE, WAY.strip(" :"))
         assert isinstance(answer, Mapping), "streams and sessions are no tools"
         return {"result": _told(answer, is_error=False)}
 
-    async def _note(
-        self, action: Action, visitor: Visitor, of: str, outcome: str, detail: str
-    ) -> None:
-        if action.changes:
-            await self._entrance.record(visitor, action, of, outcome, detail)
+    async def _note_refused(self, params: object, visitor: Visitor, why: str) -> None:
+        """Put a call of a change that is not offered into the record of actions."""
+        given = params if isinstance(params, dict) else {}
+        name = given.get("name")
+        action = self._actions.get(name) if isinstance(name, str) else None
+        if action is not None and action.changes:
+            of = _named(action, given.get("arguments"))
+            problem = Problem(403, "not_offered", why)
+            await note_problem(self._entrance, visitor, action, of, problem, WAY)
+
+
+def _named(action: Action, arguments: object) -> str:
+    """The name of the thing that a call is of, whether or not the rest of it is right."""
+    given = arguments if isinstance(arguments, dict) else {}
+    return str(given.get(action.of or action.confirm, ""))[:NAME_CHARS]
 
 
 def is_tool(action: Action, *, may_change: bool) -> bool:

@@ -3,13 +3,14 @@
     {"users": {"alice": {"role": "operator", "password": "scrypt$…"}}}
 
 Passwords are kept as hashes (`passwords.py`). A name that nobody has costs as much time as one that
-somebody has: it is compared with a hash that fits no password.
+somebody has: it is compared with a hash that fits no password. The file is read anew when it has
+changed, so a user that is added, changed or removed is known to a console that runs.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aerobee.console.session.passwords import PasswordPool, hash_of, random_password
@@ -31,17 +32,46 @@ class Account(NamedTuple):
 
 
 class Accounts:
-    def __init__(self, accounts: Iterable[Account], pool: PasswordPool) -> None:
-        self._accounts = {one.name: one for one in accounts}
+    def __init__(self, path: str, pool: PasswordPool) -> None:
+        """Misuse: the file is none of users, or others may read it."""
+        self._path = path
         self._pool = pool
         self._nobody = hash_of(random_password())
+        self._seen: tuple[int, ...] | None = None
+        self._accounts: Mapping[str, Account] = {}
+        self._known()
+
+    async def is_valid(self, account: Account) -> bool:
+        """Whether an account is still what it was. A file that cannot be read has none."""
+        try:
+            return self._known().get(account.name) == account
+        except Misuse:
+            return False
 
     async def check(self, name: str, password: str) -> Account | None:
         """Return the account, if this is its password."""
-        account = self._accounts.get(name)
+        account = self._known().get(name)
         kept = self._nobody if account is None else account.password
         fits = await self._pool.is_password(password[: PASSWORD_CHARS[1] + 1], kept)
         return account if fits else None
+
+    def _known(self) -> Mapping[str, Account]:
+        """Return the accounts by name, read anew if the file is another."""
+        seen = _mark_of(self._path)
+        if seen != self._seen:
+            self._accounts, self._seen = {}, None  # until it could be read
+            self._accounts = {one.name: one for one in read_accounts(self._path)}
+            self._seen = seen
+        return self._accounts
+
+
+def _mark_of(path: str) -> tuple[int, ...]:
+    """Numbers of a file that are others when it was replaced; none: there is no file."""
+    try:
+        told = os.stat(path)
+    except OSError:
+        return ()
+    return told.st_ino, told.st_mtime_ns, told.st_size, told.st_mode
 
 
 def read_accounts(path: str) -> list[Account]:
@@ -88,6 +118,15 @@ def put_account(path: str, name: str, role: Role, password: str) -> None:
         raise Misuse(f"a password has {low} to {high} characters")
     others = [one for one in read_accounts(path) if one.name != name]
     write_accounts(path, [*others, Account(name, role, hash_of(password))])
+
+
+def remove_account(path: str, name: str) -> None:
+    """Remove an account from a file. Misuse: it has none of this name."""
+    known = read_accounts(path)
+    others = [one for one in known if one.name != name]
+    if len(others) == len(known):
+        raise Misuse(f"there is no user {name!r} in {path}")
+    write_accounts(path, others)
 
 
 def first_account(path: str) -> str:

@@ -8,6 +8,9 @@ table:
 
 A user whom the table does not name, and who is not super, may not log in. A cluster that asks
 nobody for a signature would take any password: then nobody may.
+
+Brokers are asked whether a user is still there and enabled. A console whose own user may not look
+at others, and one that reaches no broker, cannot know: sessions go on until their time is over.
 """
 
 from collections.abc import Mapping
@@ -18,8 +21,8 @@ from aerobee.client.admin.admin import admin as admin_of
 from aerobee.client.core.target import parse_target
 from aerobee.console.session.accounts import Account
 from aerobee.console.session.visitor import Role, role_of
-from aerobee.errors import Misuse, PartlyDone, RemoteAnswer
-from aerobee.model.access import SUPER, Credentials
+from aerobee.errors import AerobeeError, Misuse, PartlyDone, RemoteAnswer
+from aerobee.model.access import SUPER, Credentials, User
 from aerobee.protocol.response_codes import ResponseCode
 
 EVERYBODY = "*"
@@ -44,17 +47,31 @@ class ClusterAccounts:
         self._admin = admin
         self._target = parse_target(target)
         self._roles = roles
+        self._address = ""
+        """A master that asks for signatures; empty: none is known."""
 
     async def check(self, name: str, password: str) -> Account | None:
         """Return the account, if the cluster knows the user by this password. Misuse: the cluster
         asks nobody for a password."""
         if not name or not password:
             return None
-        address = await self._guarded_broker()
+        address = self._address = await self._guarded_broker()
         if not await self._is_user(address, Credentials(name, password)):
             return None
-        role = self._roles.get(name) or await self._standing(address, name)
+        role = await self._standing(address, name)
         return Account(name, role, "") if role is not None else None
+
+    async def is_valid(self, account: Account) -> bool:
+        """Whether a user is still what it was at the log-in, as far as brokers tell."""
+        try:
+            address = self._address or await self._guarded_broker()
+            user = (await self._admin.access.user(account.name, on=address))[address]
+        except AerobeeError:
+            self._address = ""
+            return True
+        if user is None or not user.is_enabled:
+            return False
+        return self._role_of(account.name, user) == account.role
 
     async def _guarded_broker(self) -> str:
         """Return the address of a master that asks for signatures."""
@@ -83,11 +100,16 @@ class ClusterAccounts:
         return True
 
     async def _standing(self, address: str, name: str) -> Role | None:
-        """Return the role of a user that the table does not name."""
+        """Return the role of a user; None: it may not log in."""
         try:
             user = (await self._admin.access.user(name, on=address))[address]
         except RemoteAnswer:  # the console's own user may not look at others
             user = None
+        return self._role_of(name, user)
+
+    def _role_of(self, name: str, user: User | None) -> Role | None:
+        if name in self._roles:
+            return self._roles[name]
         if user is not None and user.kind == SUPER:
             return Role.ADMIN
         return self._roles.get(EVERYBODY)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from aerobee.client.admin.admin import Admin
-from aerobee.console.watch.broker_tables import AskSome, BrokerTables, in_parts
+from aerobee.console.watch.broker_tables import AskSome, BrokerTables, in_parts, or_none
 from aerobee.errors import NotFound
 from aerobee.model.flags import is_readable, is_writable
 from aerobee.model.group import GroupConfig
@@ -100,6 +100,12 @@ class Catalogue:
 
     async def cluster(self) -> ClusterInfo:
         return await self._cluster.answer()
+
+    async def cluster_names(self) -> list[str]:
+        """Names of clusters. One that does not answer has none and shuts nobody out: pages say what
+        is wrong with it."""
+        cluster, _ = await or_none(self.cluster())
+        return sorted({one.cluster for one in cluster.brokers}) if cluster is not None else []
 
     async def masters(self) -> dict[str, str]:
         """Addresses of masters, by broker name."""

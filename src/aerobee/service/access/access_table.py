@@ -158,6 +158,18 @@ class AccessTable:
         )
 
 
+def changed_names(before: AccessTable, after: AccessTable) -> list[str]:
+    """The users whose rows differ."""
+    if before is after:
+        return []
+    return [
+        name
+        for name in {**before.users, **after.users}
+        if before.users.get(name) != after.users.get(name)
+        or before.rules.get(name) != after.rules.get(name)
+    ]
+
+
 def subject_name(subject: str) -> str:
     """The name of the user in `User:name`."""
     kind, colon, name = subject.partition(":")

@@ -54,7 +54,9 @@ def build_broker(
         tables, ground, parts.pops.modes.take_over, partial(set_cleanup, store), now
     )
     timers = parts.timers.timers
-    parts.replication.watch(parts.delays.safe_offsets, timers.progress, parts.pops.modes)
+    parts.replication.watch(
+        parts.delays.safe_offsets, timers.progress, parts.pops.modes, access.store
+    )
     if identity.takes_messages:
         # Before requests are served: a round is visible whole or not at all.
         publishing.finish_decided(now)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.cli.main import main
-from aerobee.console.session.accounts import FILE, read_accounts
+from aerobee.console.session.accounts import FILE, put_account, read_accounts
 from aerobee.console.session.visitor import Role
 
 
@@ -37,3 +37,14 @@ def test_a_user_is_added_with_the_password_of_the_input(tmp_path: Path) -> None:
     assert "long enough" not in done.stdout
     (account,) = read_accounts(str(tmp_path / FILE))
     assert (account.name, account.role) == ("alice", Role.OPERATOR)
+
+
+def test_a_user_is_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / FILE)
+    put_account(path, "alice", Role.VIEWER, "long enough")
+    put_account(path, "bob", Role.VIEWER, "long enough")
+    assert main(["console", "--data", str(tmp_path), "--remove-user", "alice"]) == 0
+    assert "alice may not log in" in capsys.readouterr().out
+    assert [one.name for one in read_accounts(path)] == ["bob"]
+    assert main(["console", "--data", str(tmp_path), "--remove-user", "alice"]) != 0
+    assert "no user 'alice'" in capsys.readouterr().err

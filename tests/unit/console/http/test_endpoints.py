@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 
 from aerobee.console.http.action import DELETE, GET, Action, Ask, Record
@@ -102,3 +104,50 @@ def test_a_role_may_call_what_it_includes_and_nothing_else(
                 wanted[name] = "csrf" if is_change else "bad_request"
     assert len(found) > 50
     assert found == wanted
+
+
+def test_a_log_out_ends_the_streams_of_its_session_and_no_other(guarded: ConsoleClient) -> None:
+    leaving, staying = ConsoleClient(guarded.address), ConsoleClient(guarded.address)
+    for visitor in (leaving, staying):
+        assert visitor.log_in("carol", "carol-secret").status == 200
+    with contextlib.closing(staying.events("/api/live?series=cluster.in")) as others:
+        assert next(others)[0] == "hello"
+        streamed = leaving.events("/api/live?series=cluster.in")
+        assert next(streamed)[0] == "hello"
+        assert leaving.change("POST", "/api/logout").status == 200
+        assert [name for name, _ in streamed][-1] == "ended"
+        assert leaving.ask("GET", "/api/live?series=cluster.in").code == "login_needed"
+        assert "sample" in (next(others)[0], next(others)[0])
+
+
+def test_a_user_who_is_disabled_loses_sessions_and_streams(guarded: ConsoleClient) -> None:
+    made = {"name": "erin", "password": "erin-secret"}
+    assert guarded.change("POST", "/api/users", made).status == 200
+    visitor = ConsoleClient(guarded.address)
+    assert visitor.log_in("erin", "erin-secret").status == 200
+    streamed = visitor.events("/api/live?series=cluster.in")
+    assert next(streamed)[0] == "hello"
+    assert guarded.change("PATCH", "/api/users/erin", {"enabled": False}).status == 200
+    assert [name for name, _ in streamed][-1] == "ended"
+    assert visitor.ask("GET", "/api/topics").code == "login_needed"
+    assert guarded.change("DELETE", "/api/users/erin", {"confirm": "erin"}).status == 200
+
+
+def test_what_is_refused_is_in_the_record_of_actions_with_its_name(guarded: ConsoleClient) -> None:
+    visitor = ConsoleClient(guarded.address)
+    visitor.log_in("carol", "carol-secret")
+    gone = {"confirm": "precious"}
+    assert visitor.change("DELETE", "/api/topics/precious", gone).code == "forbidden"
+    assert visitor.ask("GET", "/api/audit").code == "forbidden"
+    assert guarded.change("DELETE", "/api/topics/precious", {}).code == "confirm"
+    assert guarded.change("PATCH", "/api/topics/absent", {"queues": 3}).status == 404
+    noted = {
+        (row["user"], row["action"], row["of"], row["outcome"])
+        for row in guarded.get("/api/audit?limit=8")["rows"]
+    }
+    assert {
+        ("carol", "deleteTopic", "precious", "refused"),
+        ("carol", "listActions", "", "refused"),
+        ("root", "deleteTopic", "precious", "refused"),
+        ("root", "changeTopic", "absent", "failed"),
+    } <= noted

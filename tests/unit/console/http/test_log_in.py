@@ -1,12 +1,14 @@
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from aerobee.console.http.action import Ask, Record
 from aerobee.console.http.log_in import LogIn
 from aerobee.console.http.problem import Problem
-from aerobee.console.session.accounts import Account, Accounts
+from aerobee.console.session.accounts import Account, Accounts, write_accounts
 from aerobee.console.session.passwords import PasswordPool, hash_of
 from aerobee.console.session.visitor import Role, Visitor
 
@@ -18,14 +20,16 @@ async def facts() -> Record:
 
 
 def _with_accounts(live: Callable[[LogIn], Awaitable[None]]) -> None:
-    async def run() -> None:
+    async def run(path: str) -> None:
+        write_accounts(path, [ALICE])
         pool = PasswordPool()
         try:
-            await live(LogIn(Accounts([ALICE], pool), facts, lambda: 0.0))
+            await live(LogIn(Accounts(path, pool), facts, lambda: 0.0))
         finally:
             pool.close()
 
-    asyncio.run(run())
+    with TemporaryDirectory() as folder:
+        asyncio.run(run(os.path.join(folder, "users.json")))
 
 
 def _ask(given: Mapping[str, str], token: str = "") -> Ask:
@@ -84,3 +88,50 @@ def test_wrong_log_ins_are_refused_alike_and_after_five_the_right_one_waits_too(
 
 def test_actions_that_need_no_role_are_those_of_the_log_in() -> None:
     assert {one.name for one in LogIn(None, facts).actions()} == {"session", "logIn", "logOut"}
+
+
+def test_whoever_waits_for_the_end_of_a_session_is_told_of_a_log_out_and_a_removed_user() -> None:
+    class Users:
+        """Users whose accounts are valid until they are removed."""
+
+        is_there = True
+
+        async def check(self, name: str, password: str) -> Account | None:
+            return ALICE
+
+        async def is_valid(self, account: Account) -> bool:
+            return self.is_there
+
+    async def live() -> None:
+        users = Users()
+        log_in = LogIn(users, facts, lambda: 0.0)
+        right = {"user": "alice", "password": "right"}
+        first, second, third = [(await log_in.begin(_ask(right))).token for _ in range(3)]
+        waits = [asyncio.create_task(log_in.until_end(one)) for one in (first, second, third)]
+        assert (await asyncio.wait(waits, timeout=0))[0] == set()
+        await log_in.end(_ask({}, first))
+        await waits[0]
+        await log_in.look()
+        waits[1].cancel()
+        assert (await asyncio.wait(waits[1:], return_when=asyncio.FIRST_COMPLETED))[0] == {waits[1]}
+        users.is_there = False
+        await log_in.look()
+        await waits[2]
+        await log_in.until_end(third)
+        assert log_in.visitor(second, "10.0.0.1").role is None
+
+    asyncio.run(live())
+
+
+def test_where_no_log_in_is_needed_nothing_ends() -> None:
+    async def live() -> bool:
+        log_in = LogIn(None, facts)
+        waiting = asyncio.create_task(log_in.until_end(""))
+        await log_in.end(_ask({}, "any"))
+        await log_in.look()
+        done, _ = await asyncio.wait({waiting}, timeout=0)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        return not done
+
+    assert asyncio.run(live())

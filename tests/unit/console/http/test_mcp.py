@@ -116,3 +116,27 @@ def test_a_tool_needs_the_session_and_the_role_of_its_call(guarded: ConsoleClien
     noted = [(row["action"], row["of"]) for row in guarded.get("/api/audit?limit=4")["rows"]]
     assert ("deleteTopic", "by-tool") in noted
     assert ("createTopic", "by-tool") in noted
+
+
+def test_refused_and_failed_calls_are_in_the_record_of_actions(
+    console: ConsoleClient, guarded: ConsoleClient
+) -> None:
+    def noted(of: ConsoleClient) -> list[tuple[str, str, str, str]]:
+        rows = of.get("/api/audit?limit=4")["rows"]
+        return [(row["action"], row["of"], row["outcome"], row["detail"]) for row in rows]
+
+    given = {"name": "deleteTopic", "arguments": {"topic": "orders", "confirm": "orders"}}
+    assert ask(console, "tools/call", given)["error"]["code"] == -32602
+    why = "by MCP: assistants may not do it"
+    assert noted(console)[0] == ("deleteTopic", "orders", "refused", why)
+    assert post(guarded, "tools/call", given).code == "login_needed"
+    assert noted(guarded)[0] == ("deleteTopic", "orders", "refused", "by MCP: log in first")
+    absent = {"name": "changeTopic", "arguments": {"topic": "absent", "queues": 2}}
+    ask(guarded, "tools/call", absent, authorization=bearer(guarded))
+    action, of, outcome, detail = noted(guarded)[0]
+    assert (action, of, outcome) == ("changeTopic", "absent", "failed")
+    assert detail.startswith("by MCP: ")
+    viewer = ConsoleClient(guarded.address)
+    viewer.log_in("carol", "carol-secret")
+    ask(guarded, "tools/call", given, authorization=bearer(viewer))
+    assert noted(guarded)[0][:3] == ("deleteTopic", "orders", "refused")

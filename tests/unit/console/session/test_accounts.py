@@ -11,6 +11,7 @@ from aerobee.console.session.accounts import (
     first_account,
     put_account,
     read_accounts,
+    remove_account,
     write_accounts,
 )
 from aerobee.console.session.passwords import PasswordPool, hash_of
@@ -59,8 +60,9 @@ def test_a_short_password_is_refused(tmp_path: Path) -> None:
 def test_only_the_right_password_of_a_known_name_is_an_account(tmp_path: Path) -> None:
     async def live() -> list[Account | None]:
         pool = PasswordPool()
-        known = Account("alice", Role.ADMIN, hash_of("right", cost=16))
-        accounts = Accounts([known], pool)
+        path = str(tmp_path / FILE)
+        write_accounts(path, [Account("alice", Role.ADMIN, hash_of("right", cost=16))])
+        accounts = Accounts(path, pool)
         try:
             tries = (("alice", "right"), ("alice", "wrong"), ("nobody", "right"))
             return [await accounts.check(*one) for one in tries]
@@ -79,3 +81,40 @@ def test_the_first_account_is_an_administrator_with_a_random_password(tmp_path: 
     (account,) = read_accounts(path)
     assert (account.name, account.role) == ("admin", Role.ADMIN)
     assert password not in Path(path).read_text()
+
+
+def test_a_running_console_knows_what_was_done_to_its_users(tmp_path: Path) -> None:
+    path = str(tmp_path / FILE)
+    first = Account("alice", Role.OPERATOR, hash_of("first one", cost=16))
+    write_accounts(path, [first])
+
+    async def live() -> None:
+        pool = PasswordPool()
+        try:
+            accounts = Accounts(path, pool)
+            assert await accounts.is_valid(first)
+            put_account(path, "bob", Role.VIEWER, "of bob alone")
+            assert await accounts.check("bob", "of bob alone") is not None
+            assert await accounts.is_valid(first)
+            write_accounts(path, [first._replace(role=Role.VIEWER)])
+            assert not await accounts.is_valid(first)
+            write_accounts(path, [first])
+            assert await accounts.is_valid(first)
+            remove_account(path, "alice")
+            assert not await accounts.is_valid(first)
+            write_accounts(path, [first])
+            os.chmod(path, 0o644)
+            assert not await accounts.is_valid(first)
+        finally:
+            pool.close()
+
+    asyncio.run(live())
+
+
+def test_only_a_user_who_is_there_is_removed(tmp_path: Path) -> None:
+    path = str(tmp_path / FILE)
+    write_accounts(path, [Account("a", Role.VIEWER, "x"), Account("b", Role.VIEWER, "x")])
+    remove_account(path, "a")
+    assert [one.name for one in read_accounts(path)] == ["b"]
+    with pytest.raises(Misuse, match="no user 'a'"):
+        remove_account(path, "a")

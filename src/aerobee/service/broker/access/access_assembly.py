@@ -103,7 +103,8 @@ class AccessAssembly:
     def rows(self) -> list[Row]:
         if self.store is None:
             return refusing_rows()
-        return AccessHandlers(self.store, is_slave=self._is_slave).rows()
+        inner = "" if self.config.inner is None else self.config.inner.access_key
+        return AccessHandlers(self.store, inner, is_slave=self._is_slave).rows()
 
 
 def topic_at(store: Store, log_offset: int) -> str | None:

@@ -2,6 +2,9 @@
 
 A change is answered when it is saved; it holds from then on, for open connections, too. Answers
 never have a password. A broker that asks nobody who it is refuses all of them.
+
+A follower of a Raft group hands changes on to its leader, signed by the brokers' own user: they are
+still the change of the user who asked, and may do no more.
 """
 
 from collections.abc import Callable
@@ -26,6 +29,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.access_store import AccessStore
 from aerobee.service.access.access_table import AccessRefused, AccessTable, subject_name
+from aerobee.service.access.own_requests import ASKED_BY
 from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 
@@ -51,9 +55,11 @@ _OK = Answer(remark="not set any response code")
 
 
 class AccessHandlers:
-    def __init__(self, store: AccessStore, *, is_slave: bool) -> None:
-        """`is_slave`: RocketMQ's tools tell slaves, too, which may have copied the user already."""
+    def __init__(self, store: AccessStore, inner: str, *, is_slave: bool) -> None:
+        """`inner` is the name of the brokers' own user, empty if there is none. `is_slave`:
+        RocketMQ's tools tell slaves, too, which may have copied the user already."""
         self._store = store
+        self._inner = inner
         self._is_slave = is_slave
 
     def rows(self) -> list[Row]:
@@ -78,20 +84,23 @@ class AccessHandlers:
     # Users.
 
     def _create_user(self, request: Request, header: UserHeader) -> None:
-        user, by = decode_user_change(header.username, request.body), request.user
+        user = decode_user_change(header.username, request.body)
+        asker = self._asker(request)
         known = self._table.users.get(user.name)
-        if self._is_slave and known is not None and known.password == user.password:
-            self._change(request, lambda table: table.with_changed_user(user, by))
+        may_be_there = self._is_slave or self._asked_by(request) is not None
+        if may_be_there and known is not None and known.password == user.password:
+            self._change(request, lambda table: table.with_changed_user(user, asker(table)))
         else:
-            self._change(request, lambda table: table.with_user(user, by))
+            self._change(request, lambda table: table.with_user(user, asker(table)))
 
     def _update_user(self, request: Request, header: UserHeader) -> None:
-        user, by = decode_user_change(header.username, request.body), request.user
-        self._change(request, lambda table: table.with_changed_user(user, by))
+        user = decode_user_change(header.username, request.body)
+        asker = self._asker(request)
+        self._change(request, lambda table: table.with_changed_user(user, asker(table)))
 
     def _delete_user(self, request: Request, header: UserHeader) -> None:
-        by = request.user
-        self._change(request, lambda table: table.without_user(header.username, by))
+        asker = self._asker(request)
+        self._change(request, lambda table: table.without_user(header.username, asker(table)))
 
     def _user(self, request: Request, header: UserHeader) -> Answer:
         if not header.username.strip():
@@ -148,6 +157,25 @@ class AccessHandlers:
             if rules:
                 found.append(Rights(f"{SUBJECT_PREFIX}{name}", rules))
         return Answer(body=encode_rights_list(found) if found else b"")
+
+    def _asked_by(self, request: Request) -> str | None:
+        """Who asked the member that has handed a request on; None: nobody has."""
+        user = request.user
+        is_handed_on = user is not None and user.name == self._inner
+        return request.command.ext_fields.get(ASKED_BY) if is_handed_on else None
+
+    def _asker(self, request: Request) -> Callable[[AccessTable], User | None]:
+        """Looks up the user who wants a change. AccessRefused: there is none of that name here."""
+        user, name = request.user, self._asked_by(request)
+
+        def find(table: AccessTable) -> User | None:
+            if name is None:
+                return user
+            if name not in table.users:
+                raise AccessRefused("The user who asks is not exist")
+            return table.users[name]
+
+        return find
 
     def _change(self, request: Request, change: Callable[[AccessTable], AccessTable]) -> None:
         def done(error: BaseException | None) -> None:

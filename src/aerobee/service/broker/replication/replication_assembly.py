@@ -57,7 +57,7 @@ class ReplicationAssembly:
         self.acting = ActingAssembly(identity, ground, cluster, outbox, now)
         self.side = self.acting.side
         self.access = SharedAccess(identity, self.side, outbox)
-        self._raft = RaftAssembly(identity, self.side, cluster.registration, outbox)
+        self._raft = RaftAssembly(identity, self.side, store, cluster.registration, outbox)
         self.watch = self._raft.watch
         self.may_take = self._raft.may_take if self._raft.is_member else None
         self.answers = SafeAnswers(store, sync_timeout_ms, copies_of(self.side, identity))

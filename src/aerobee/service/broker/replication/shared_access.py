@@ -1,5 +1,6 @@
 """SharedAccess: users and rules among the brokers of one name. A master asks its slaves for a proof
-and lets them copy its users; a slave proves who it is, and copies.
+and lets them copy its users; a slave proves who it is, and copies. Members of a Raft group prove
+who they are, too; their users come with the log (`raft.access_following`).
 
 Both need the brokers' own user (innerClientAuthenticationCredentials). Without authentication
 nothing of it happens.
@@ -61,7 +62,7 @@ class SharedAccess:
         if inner is None:
             return
         self.made = {FILE: SealedTable(store.accounts, inner).text}
-        if not self._identity.is_master:
+        if not self._identity.is_master and self._identity.raft is None:
             self._copy = AccessCopy(store, transfer_key(inner), master, self._outbox)
 
     def on_tick(self, now: Now) -> None:

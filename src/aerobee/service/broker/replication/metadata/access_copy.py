@@ -1,4 +1,5 @@
-"""AccessCopy: a slave's users and rules are its master's, half a second later.
+"""AccessCopy: a slave's users and rules are its master's, half a second later. A question that was
+refused or not answered is asked again after the same time.
 
 They are not held until the log is there, as other tables are: whoever was refused is refused here,
 too, however far behind this slave is.
@@ -20,7 +21,7 @@ from aerobee.service.question import Question
 _log = logging.getLogger(__name__)
 
 LOOK_MS = 500
-RETRY_MS = 3_000
+RETRY_MS = LOOK_MS
 TIMEOUT_MS = 5_000
 
 

@@ -10,7 +10,8 @@ A leader that refuses has done nothing, so the request is held and tried again. 
 answer may have served it: requests that may be repeated are, of the others the client is told that
 the outcome is not known (SYSTEM_ERROR, which every client tries again, too).
 
-F1. A forwarded request says so (`FORWARDED`), and is not forwarded again.
+F1. A forwarded request says so (`FORWARDED`), and is not forwarded again. It names the user who
+    asked (`ASKED_BY`), because the signature is the brokers'.
 F2. Requests that wait are bounded in number and in bytes; what is beyond is refused.
 """
 
@@ -24,6 +25,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, find_response_code
 from aerobee.protocol.text.fields import Fields
+from aerobee.service.access.own_requests import ASKED_BY
 from aerobee.service.broker.replication.slave_requests import MASTER_ONLY
 from aerobee.service.broker.request_table import Row
 from aerobee.service.request import Answer, Request, answer_with
@@ -49,6 +51,12 @@ LEADER_ONLY = MASTER_ONLY | {
     _CODE.CONTROLLER_GET_REPLICA_INFO,
     _CODE.CONTROLLER_GET_SYNC_STATE_DATA,
     _CODE.CHANGE_GROUP_MEMBERS,
+    _CODE.AUTH_CREATE_USER,
+    _CODE.AUTH_UPDATE_USER,
+    _CODE.AUTH_DELETE_USER,
+    _CODE.AUTH_CREATE_ACL,
+    _CODE.AUTH_UPDATE_ACL,
+    _CODE.AUTH_DELETE_ACL,
 }
 _REPEATABLE = frozenset(
     {
@@ -143,12 +151,13 @@ class LeaderRequests:
             self._held.append(waiting)
             return
         waiting.tried_ms = now.monotonic_ms
-        command = waiting.request.command
+        command, user = waiting.request.command, waiting.request.user
+        asked_by = {} if user is None else {ASKED_BY: user.name}
         forwarded = RemotingCommand(
             command.code,
             version=command.version,
             language=command.language,
-            ext_fields={**waiting.fields, FORWARDED: "true"},
+            ext_fields={**waiting.fields, FORWARDED: "true", **asked_by},
             body=waiting.body,
         )
         timeout_ms = POLL_TIMEOUT_MS if command.code in _POLLING else TIMEOUT_MS

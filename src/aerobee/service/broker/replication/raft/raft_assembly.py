@@ -1,6 +1,7 @@
 """Puts the room of group members together: what a leader or a follower has besides its side.
 
 both       requests that only a leader serves
+follower   users and rules of its group's log
 leader     tables of its own term, which name servers hear of, and whose changes go to the log;
            its lease, without which it answers no read
 
@@ -13,17 +14,22 @@ from collections.abc import Sequence
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.access.access_store import AccessStore
 from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.replication.promotion import Promotion
+from aerobee.service.broker.replication.raft.access_following import AccessFollowing
 from aerobee.service.broker.replication.raft.controller_handlers import ControllerHandlers
 from aerobee.service.broker.replication.raft.group_handlers import RaftGroupHandlers
 from aerobee.service.broker.replication.raft.leader_requests import LeaderRequests
 from aerobee.service.broker.replication.raft.lease_gate import LeaderLease, LeaseGate
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.replication.raft.table_journal import TableJournal
-from aerobee.service.broker.replication.raft.table_restoring import open_own_tables
+from aerobee.service.broker.replication.raft.table_restoring import (
+    group_start,
+    open_own_tables,
+)
 from aerobee.service.broker.replication.raft.table_rows import (
     ModeTable,
     SafeDelays,
@@ -44,14 +50,21 @@ class RaftAssembly:
     open_tables = staticmethod(open_own_tables)
 
     def __init__(
-        self, identity: BrokerIdentity, side: object, registration: Registration, outbox: Effects
+        self,
+        identity: BrokerIdentity,
+        side: object,
+        store: Store,
+        registration: Registration,
+        outbox: Effects,
     ) -> None:
         """`side` is the side of replication that the broker is on."""
         self._identity = identity
+        self._store = store
         self._side = side if isinstance(side, RaftSide) else None
         self._registration = registration
         self._requests = None if self._side is None else LeaderRequests(self._side, outbox)
         self._journal: TableJournal | None = None
+        self._following: AccessFollowing | None = None
         leads = self._side is not None and self._side.leads
         self._lease = None if self._side is None else LeaderLease(self._side)
         self._gate = LeaseGate(self._lease) if self._lease is not None and leads else None
@@ -98,10 +111,24 @@ class RaftAssembly:
         promotion = Promotion(tables.topics, tables.groups, store, _hold_nothing)
         promotion.prepare(now, begun, self._side.node.term)
 
-    def watch(self, safe_delays: SafeDelays, timer: TimerProgress, modes: ModeTable) -> None:
-        """Of a leader: the state of these goes to the log, too."""
+    def watch(
+        self,
+        safe_delays: SafeDelays,
+        timer: TimerProgress,
+        modes: ModeTable,
+        access: AccessStore | None,
+    ) -> None:
+        """Of a leader: the state of these goes to the log, too. Of a follower: users and rules come
+        from there."""
         if self._journal is not None:
             self._journal.watch(safe_delays, timer, modes)
+        inner, seat = self._identity.access.inner, self._identity.raft
+        if access is None or inner is None or seat is None:
+            return
+        if self._journal is not None:
+            self._journal.watch_access(access, inner)
+        else:
+            self._following = AccessFollowing(self._store, access, inner, group_start(seat))
 
     # Duties.
 
@@ -112,6 +139,8 @@ class RaftAssembly:
     def on_tick(self, now: Now) -> None:
         if self._requests is not None:
             self._requests.on_tick(now)
+        if self._following is not None:
+            self._following.on_tick()
         if self._journal is not None:
             self._journal.on_tick(now)
         if self._gate is not None:
@@ -125,6 +154,8 @@ class RaftAssembly:
         rest_ms = REST_MS_MAX if self._requests is None else self._requests.rest_ms(now)
         if self._gate is not None:
             rest_ms = min(rest_ms, self._gate.rest_ms())
+        if self._following is not None:
+            rest_ms = min(rest_ms, self._following.rest_ms())
         return rest_ms if self._journal is None else min(rest_ms, self._journal.rest_ms(now))
 
 

@@ -13,6 +13,7 @@ A record is an ordinary message of the topic rmq_sys_aerobee_tables. Its body is
     modes                       by topic: the request modes of its groups
     epochs, rounds, finished    rows of producerEpochs.json, by producer and by write
     staged                      rows of stagedRounds.json
+    access                      by user: the user with its rules, sealed (`access_rows`)
     timer                       read: all messages for a tick before this time are delivered that
                                 are before takenIn in the timer's queue
 
@@ -40,10 +41,11 @@ from aerobee.storage.store import Store
 TOPICS, MAPPINGS, GROUPS, FORBIDDEN = "topics", "mappings", "groups", "forbidden"
 EPOCHS, ROUNDS, FINISHED, STAGED = "epochs", "rounds", "finished", "staged"
 OFFSETS, DELAYS, MARKS, MODES, TIMER = "offsets", "delays", "marks", "modes", "timer"
+ACCESS = "access"
 TABLES = (
     *(TOPICS, MAPPINGS, GROUPS, FORBIDDEN),
     *(OFFSETS, DELAYS, MARKS, MODES, TIMER),
-    *(EPOCHS, ROUNDS, FINISHED, STAGED),
+    *(EPOCHS, ROUNDS, FINISHED, STAGED, ACCESS),
 )
 POPPED = "popped"
 
@@ -117,19 +119,19 @@ def read_log_tables(store: Store, since: int = 0) -> LogTables | None:
     queue = store.queue(TABLES_TOPIC.encode(), 0)
     if queue is None:
         return None
-    oldest = _first_from(queue, since)
+    oldest = first_from(queue, since)
     if oldest == queue.max_offset:
         return None
     start = _last_copy(store, queue, oldest)
-    whole = () if start is None else _change_at(store, queue, start)[0].tables
+    whole = () if start is None else change_at(store, queue, start)[0].tables
     tables = LogTables(whole)
     for offset in range(oldest if start is None else start, queue.max_offset):
-        change, end_offset = _change_at(store, queue, offset)
+        change, end_offset = change_at(store, queue, offset)
         tables.take(change, end_offset)
     return tables
 
 
-def _first_from(queue: ConsumeQueue, log_offset: int) -> int:
+def first_from(queue: ConsumeQueue, log_offset: int) -> int:
     """The queue offset of the first record from a log offset on."""
     low, high = queue.min_offset, queue.max_offset
     while low < high:
@@ -146,7 +148,7 @@ def _last_copy(store: Store, queue: ConsumeQueue, oldest: int) -> int | None:
     """The queue offset at which the last whole copy begins."""
     has_end = False
     for offset in reversed(range(oldest, queue.max_offset)):
-        kind = _change_at(store, queue, offset)[0].kind
+        kind = change_at(store, queue, offset)[0].kind
         if kind is ChangeKind.END:
             has_end = True
         elif kind is ChangeKind.BEGIN and has_end:
@@ -154,7 +156,9 @@ def _last_copy(store: Store, queue: ConsumeQueue, oldest: int) -> int | None:
     return None
 
 
-def _change_at(store: Store, queue: ConsumeQueue, offset: int) -> tuple[TableChange, int]:
+def change_at(store: Store, queue: ConsumeQueue, offset: int) -> tuple[TableChange, int]:
+    """A record, and the log offset behind it. RemoteProtocolError: it is none; ProtocolError: it is
+    not in the log any more."""
     unit = queue.unit(offset)
     record = None if unit is None else store.record_at(unit[0])
     if unit is None or record is None:

@@ -3,7 +3,7 @@ them (`table_change`).
 
     topics, groups         on the disk ─▶ record appended ─▶ committed ─▶ the request is answered
     offsets, producers,    changed ─▶ one record of all, at most FLUSH_MS later ─▶ committed ─▶
-    rounds, modes          answered
+    rounds, modes, users   answered
     delays, timer, pops    go with the offsets
 
 J1. The record of a topic is in the log before the first message of the topic, that of a decision
@@ -23,14 +23,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from aerobee.errors import AerobeeError, StorageError
+from aerobee.model.access import Credentials
 from aerobee.model.names import TABLES_TOPIC
 from aerobee.ports.clock import Now
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.json_text import Value, write_standard
+from aerobee.service.access.access_store import AccessStore
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
+from aerobee.service.broker.replication.raft.access_rows import log_key
 from aerobee.service.broker.replication.raft.table_change import (
+    ACCESS,
     DELAYS,
     EPOCHS,
     FINISHED,
@@ -54,6 +58,7 @@ from aerobee.service.broker.replication.raft.table_rows import (
     SafeDelays,
     TableRows,
     TimerProgress,
+    access_rows,
     delay_rows,
     row_sources,
     timer_rows,
@@ -125,6 +130,11 @@ class TableJournal:
         self._watch_progress(TIMER, lambda: timer_rows(timer()))
         self._sources[MODES] = TableRows(modes.names, modes.row_json)
         modes.journal = self._journal_of(MODES)
+
+    def watch_access(self, access: AccessStore, inner: Credentials) -> None:
+        """Write users and their rules, too, sealed under the secret of the brokers' own user."""
+        self._sources[ACCESS] = access_rows(access, log_key(inner))
+        access.journal = self._journal_of(ACCESS)
 
     def _watch_progress(self, table: str, read: Callable[[], Rows]) -> None:
         self._progress[table] = read

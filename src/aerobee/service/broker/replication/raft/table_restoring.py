@@ -19,9 +19,14 @@ from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.names import TABLES_TOPIC, TIMER_TOPIC
 from aerobee.protocol.text.json_text import Key, Parsed, Value, by_number
 from aerobee.replication.raft_seat import RaftSeat
+from aerobee.service.access.access_store import FILE, table_of_file
+from aerobee.service.access.config import AccessConfig
+from aerobee.service.access.table_text import table_json
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.metadata.own_progress import find_timer_check
+from aerobee.service.broker.replication.raft.access_rows import log_key, read_rows
 from aerobee.service.broker.replication.raft.table_change import (
+    ACCESS,
     DELAYS,
     EPOCHS,
     FINISHED,
@@ -75,7 +80,7 @@ def open_own_tables(
     found: LogTables | None = None
     if identity.raft is not None and identity.is_master:
         try:
-            found = read_log_tables(ground.store, _group_start(identity.raft))
+            found = read_log_tables(ground.store, group_start(identity.raft))
         except ProtocolError as error:
             raise CorruptFile(error.message, path=f"the topic {TABLES_TOPIC}") from None
     if found is None:
@@ -83,6 +88,7 @@ def open_own_tables(
     for name, members in _FILES.items():
         first = {"dataVersion": _VERSION} if name in _VERSIONED else {}
         _write_file(ground.config_file(name), members, found, first)
+    _write_access(ground.config_file(FILE), identity.access, found)
     _write_timer(ground, found)
     _delete_topics(ground.store, found)
     tables = open_files()
@@ -91,7 +97,7 @@ def open_own_tables(
     return tables
 
 
-def _group_start(seat: RaftSeat) -> int:
+def group_start(seat: RaftSeat) -> int:
     """The log offset at which the group begins."""
     return 0 if seat.is_new else seat.node.log.epochs.first_term_start()
 
@@ -112,6 +118,22 @@ def _write_file(
     if is_changed:
         _log.info("%s is brought to what the log of the group says", file.path)
         file.store({**first, **value})
+
+
+def _write_access(file: ConfigFile, config: AccessConfig, found: LogTables) -> None:
+    """The file of users and rules. Of users whose rows are sealed with another secret than that of
+    the settings, what the file has stays."""
+    if not config.authenticates or config.inner is None:
+        return
+    loaded = file.load()
+    before = table_of_file(loaded, file.path, config.key)
+    read = read_rows(found.rows[ACCESS].items(), log_key(config.inner))
+    if read.unreadable:
+        _log.warning("users in the log of the group are sealed with another secret of the brokers")
+    after = read.onto(before, is_whole=ACCESS in found.whole)
+    if after is not before:
+        _log.info("%s is brought to what the log of the group says", file.path)
+        file.store(table_json(after, config.key))
 
 
 def _write_timer(ground: Ground, found: LogTables) -> None:

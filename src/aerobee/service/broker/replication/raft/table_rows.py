@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.protocol.text.json_text import Value
+from aerobee.service.access.access_store import AccessStore
 from aerobee.service.broker.deduplication.producer_epochs import (
     ProducerEpochs,
     finished_json,
     round_json,
 )
+from aerobee.service.broker.replication.raft.access_rows import sealed_row
 from aerobee.service.broker.replication.raft.table_change import (
     EPOCHS,
     FINISHED,
@@ -103,6 +105,14 @@ def _epochs(epochs: ProducerEpochs) -> RowSources:
         ROUNDS: TableRows(lambda: list(epochs.rounds()), find_round),
         FINISHED: TableRows(lambda: list(epochs.finished()), find_finished),
     }
+
+
+def access_rows(access: AccessStore, key: bytes) -> TableRows:
+    """Users with their rules, sealed under a key."""
+    accounts = access.accounts
+    return TableRows(
+        lambda: list(accounts.table.users), lambda name: sealed_row(accounts.table, name, key)
+    )
 
 
 def delay_rows(safe_offsets: Mapping[int, int]) -> Rows:

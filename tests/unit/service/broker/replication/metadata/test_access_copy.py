@@ -1,5 +1,7 @@
 import zlib
 
+import pytest
+
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.access import UserChange
 from aerobee.protocol.headers.replicating import NO_CRC, CopiedStateHeader
@@ -60,11 +62,14 @@ def test_the_masters_table_is_taken_and_asked_for_by_its_checksum_then() -> None
     assert dial.command.ext_fields["knownCrc"] == str(zlib.crc32(content))
 
 
-def test_a_master_that_does_not_answer_is_asked_later() -> None:
+@pytest.mark.parametrize("content", [None, b"", b"nonsense"])
+def test_a_master_that_does_not_answer_or_refuses_is_asked_again_half_a_second_later(
+    content: bytes | None,
+) -> None:
     rig = CopyRig()
     (dial,) = rig.asked()
-    rig.answer(dial, None)
-    assert rig.asked(RETRY_MS - 1) == []
+    rig.answer(dial, content, code=0 if content else 16)
+    assert rig.asked(499) == []
     assert len(rig.asked(1)) == 1
 
 
