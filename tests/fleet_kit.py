@@ -79,7 +79,8 @@ def running_fleet(
             "name server metrics": names.ports["metrics"],
         }
         at = steady_port()
-        words = ("broker", "start", "--port", str(at), "--store", str(folder / "store"), *where)
+        words: tuple[str, ...] = ("broker", "start", "--port", str(at), *where)
+        words = (*words, "--store", str(folder / "store"))
         broker = started("broker", *words, **_PAGES, **_SMALL, GRPC_SERVER_PORT="0")
         ports |= {"broker": at, "fast port": at - 2, "HA": at + 1, "gRPC": broker.ports["gRPC"]}
         ports["broker metrics"] = broker.ports["metrics"]
