@@ -13,7 +13,7 @@ import socket
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from aerobee.net.tls_door import TlsDoor
 from aerobee.net.tls_faults import HELLO, HELLO_TO_PLAIN
@@ -90,6 +90,8 @@ class HttpListener:
         self._servers: list[asyncio.Server] = []
         self._door: TlsDoor | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        # Those whose request has not come whole, the oldest first.
+        self._reading: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         """Serve on bound sockets, which are the listener's from now on."""
@@ -116,12 +118,27 @@ class HttpListener:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._tasks) >= self._limits.connections_max:
+        if len(self._tasks) >= self._limits.connections_max and not self._dismiss_oldest():
             writer.transport.abort()
             return
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._reading[task] = writer
+        task.add_done_callback(self._forget)
+
+    def _dismiss_oldest(self) -> bool:
+        """Give the room of the oldest connection that has asked for nothing to a new one: a crowd
+        that says nothing must not lock monitoring out."""
+        for task, writer in self._reading.items():
+            self._forget(task)
+            task.cancel()
+            writer.transport.abort()
+            return True
+        return False
+
+    def _forget(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        self._reading.pop(task, None)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES)
@@ -141,6 +158,7 @@ class HttpListener:
         try:
             async with asyncio.timeout(self._limits.request_seconds_max):
                 request = await _read_request(reader, self._limits.request_bytes_max)
+            self._reading.pop(cast("asyncio.Task[None]", asyncio.current_task()), None)
             version = request.version
             is_head = request.method == "HEAD"
             source = str((writer.get_extra_info("peername") or ("",))[0])

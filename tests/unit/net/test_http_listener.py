@@ -225,12 +225,34 @@ def test_a_peer_that_does_not_read_is_dropped_and_the_page_ends() -> None:
 def test_only_so_many_are_served_at_once() -> None:
     async def run() -> None:
         async with serving(plain, HttpLimits(connections_max=2)) as port:
-            held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
-            assert await said(port, GET) == b""
-            for reader, writer in held:
+            held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+            assert await until_closed(held[0][0]) == b""  # the oldest has made room
+            for reader, writer in held[1:]:
                 writer.write(GET)
                 assert unchunked(await until_closed(reader)) == b"one\ntwo\n"
+            for _, writer in held:
                 writer.close()
+
+    in_loop(run)
+
+
+def test_who_is_being_answered_makes_no_room_for_others() -> None:
+    async def run() -> None:
+        asked = asyncio.Event()
+
+        def long() -> Iterator[bytes]:
+            asked.set()
+            while True:
+                yield bytes(1 << 16)
+
+        limits = HttpLimits(connections_max=1)
+        async with serving(lambda: Page(long()), limits) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(GET)
+            await asked.wait()
+            assert await said(port, GET) == b""
+            assert await reader.readexactly(1 << 20)
+            writer.close()
 
     in_loop(run)
 

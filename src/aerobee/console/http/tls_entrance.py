@@ -9,7 +9,7 @@ because browsers show it.
 import asyncio
 from typing import Any
 
-from aerobee.console.http.web_connection import WebConnection
+from aerobee.console.http.web_connection import Waiting, WebConnection
 from aerobee.net.tls_door import TlsDoor
 from aerobee.net.tls_state import TlsState
 
@@ -27,15 +27,19 @@ class TlsEntrance:
         """Without `tls` connections are plain."""
         self._tls = tls
         self._door: TlsDoor | None = None
+        self._waiting: Waiting = {}
 
     def __call__(self, **told: Any) -> asyncio.Protocol:
         """Make a connection of what uvicorn tells, which is the same for all of them."""
         if self._tls is None:
-            return WebConnection(**told)
+            return WebConnection(self._waiting, **told)
         if self._door is None:
             tls = self._tls
             self._door = TlsDoor(
-                lambda: WebConnection(**told), tls, lambda: tls.pages, plain_answer=PLAIN_ANSWER
+                lambda: WebConnection(self._waiting, **told),
+                tls,
+                lambda: tls.pages,
+                plain_answer=PLAIN_ANSWER,
             )
         return self._door.accept()
 

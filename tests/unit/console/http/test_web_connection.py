@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from aerobee.console.http.web_connection import WebConnection
+from aerobee.console.http.web_connection import Waiting, WebConnection
 from tests.process_kit import SECONDS_MAX
 
 SOON = 0.2
@@ -29,18 +29,27 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 def at_a_server(
     test: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     seconds_max: float = SOON,
+    connections_max: int = 400,
 ) -> None:
+    waiting: Waiting = {}
+
     async def live() -> None:
         config = uvicorn.Config(application, lifespan="off", ws="none", log_config=None)
         told = {"config": config, "server_state": ServerState(), "app_state": {}}
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: WebConnection(seconds_max=seconds_max, **told), "127.0.0.1", 0
+            lambda: WebConnection(
+                waiting, seconds_max=seconds_max, connections_max=connections_max, **told
+            ),
+            "127.0.0.1",
+            0,
         )
         async with server, asyncio.timeout(SECONDS_MAX):
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
             await test(reader, writer)
             writer.close()
+            while waiting:
+                await asyncio.sleep(0)
 
     asyncio.run(live())
 
@@ -88,3 +97,23 @@ def test_a_tls_hello_is_closed_and_the_log_says_why(caplog: pytest.LogCaptureFix
     with caplog.at_level(logging.INFO):
         at_a_server(test, SECONDS_MAX)
     assert "a TLS hello on a plain connection" in caplog.text
+
+
+def test_where_there_are_too_many_the_oldest_that_has_said_nothing_makes_room() -> None:
+    async def test(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        at = writer.get_extra_info("peername")
+        writer.write(WHOLE)
+        assert await reader.readuntil(b"ok")
+        crowd = [await asyncio.open_connection(*at) for _ in range(6)]
+        for silent, _ in crowd[:3]:
+            with contextlib.suppress(ConnectionError):
+                assert await silent.read() == b""
+        for spoken, last in crowd[3:]:
+            last.write(WHOLE)
+            assert await spoken.readuntil(b"ok")
+        writer.write(WHOLE)  # it has asked for something, and is kept
+        assert await reader.readuntil(b"ok")
+        for _, one in crowd:
+            one.close()
+
+    at_a_server(test, SECONDS_MAX, connections_max=4)
