@@ -2,6 +2,8 @@
 
 export const zh = {
   "(empty)": "（空）",
+  "{servers} can be reached from other machines, and asks nobody who it is.":
+    "{servers} 可从其他机器访问，且不验证任何人的身份。",
   "(no log-in)": "（未登录）",
   "A consumer makes its group when it starts.": "消费者启动时会创建自己的消费组。",
   "A consumer makes its group when it starts. To look at messages without one:":
@@ -173,6 +175,7 @@ export const zh = {
   "Offset id": "位点 ID",
   Oldest: "最早",
   Open: "未决",
+  "INSECURE: open to everybody": "不安全：对所有人开放",
   "Open for": "未决时长",
   "Open transactions": "未决事务",
   Out: "读出",
@@ -221,6 +224,8 @@ export const zh = {
   "Separated by spaces": "用空格分隔",
   Setting: "配置项",
   Size: "大小",
+  "Set authenticationEnabled=true, and leave insecure out.":
+    "请设置 authenticationEnabled=true，并去掉 insecure。",
   "Skip to the page": "跳到页面内容",
   Skipped: "跳过",
   "Start a consumer of this group; until then its lag grows.":

@@ -5,6 +5,7 @@ Also the list of brokers, and the search over the names of everything.
 
 import asyncio
 import heapq
+import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from aerobee.console.http.action import GET, Action, Ask, Record
 from aerobee.console.http.parameters import QUERY, Parameter, ValueKind
 from aerobee.console.session.visitor import Role
 from aerobee.console.watch.catalogue import NORMAL, Catalogue, by_name
+from aerobee.console.watch.exposure import Exposure
 from aerobee.console.watch.sampler import Sampler
 from aerobee.model.names import DEAD_LETTER_PREFIX, is_dead_letter_topic
 
@@ -38,6 +40,7 @@ class OverviewPages:
         self._sampler = sampler
         self._rows = rows
         self._wall_ms = wall_ms
+        self._exposure = Exposure(admin, time.monotonic)
 
     def actions(self) -> tuple[Action, ...]:
         return (
@@ -50,6 +53,15 @@ class OverviewPages:
                 self.overview,
                 command="aerobee cluster info",
                 python="await admin.cluster()",
+            ),
+            Action(
+                "insecureServers",
+                GET,
+                "/api/insecure",
+                Role.VIEWER,
+                "Servers that are open to other machines though nobody is asked who it is",
+                self.insecure,
+                python="await admin.brokers.config()",
             ),
             Action(
                 "listBrokers",
@@ -133,6 +145,9 @@ class OverviewPages:
         self._sampler.look()
         rows = await self._rows.all()
         return page_of(ask, rows, at=self._wall_ms(), unknown=unknown_of(rows))
+
+    async def insecure(self, ask: Ask) -> Record:
+        return {"servers": await self._exposure.servers()}
 
     async def search(self, ask: Ask) -> Record:
         wanted, limit = ask.text("q").strip(), ask.whole("limit")

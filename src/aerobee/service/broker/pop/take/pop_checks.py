@@ -159,6 +159,13 @@ class PopChecks:
             return Answer(ResponseCode.MESSAGE_ILLEGAL, f"there is no revive queue {revive_queue}")
         return None
 
+    def ack_bounds(self, topic: str, queue_id: int, revive_queue: int) -> tuple[int, int] | None:
+        """The least and the largest offset that `find_ack_fault` and `find_offset_fault` let pass;
+        None: they let none pass."""
+        if self.find_ack_fault(topic, queue_id, revive_queue) is not None:
+            return None
+        return self._queues.min_offset(topic, queue_id), self._queues.max_offset(topic, queue_id)
+
     def within(self, topic: str, queue_id: int, offsets: Iterable[int]) -> list[int]:
         """The offsets that are in the queue's range."""
         low = self._queues.min_offset(topic, queue_id)
