@@ -11,6 +11,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from aerobee.console.http.web_connection import Waiting, WebConnection
+from tests.net_kit import turn
 from tests.process_kit import SECONDS_MAX
 
 SOON = 0.2
@@ -49,7 +50,7 @@ def at_a_server(
             await test(reader, writer)
             writer.close()
             while waiting:
-                await asyncio.sleep(0)
+                await turn()
 
     asyncio.run(live())
 
