@@ -123,7 +123,7 @@ CLAIMS = {
         + open_stream(1, "/apache.rocketmq.v2.MessagingService/SendMessage")
         + frame(DATA, 0, 1, struct.pack(">BI", 0, 4 * MIB) + bytes(16_000)) * 4,
     ),
-    **dict.fromkeys(LINKS, struct.pack(">qH", MARK, 65_535) + bytes(70_000)),
+    **dict.fromkeys(LINKS, struct.pack(">qH", MARK, 65_535) + bytes(2_000)),
     **dict.fromkeys((*PAGES, "console"), b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 12_000),
 }
 """Of something large, a little more than a stranger may keep."""
