@@ -181,7 +181,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
             started = Started(home, "broker", "start", *flags, **(brokers | members))
             member = stack.enter_context(started)
             ports = member.ports()
-            found |= {"member": at, "member fast": at - 2, "Raft": at + 1}
+            found |= {"member": at, "Raft": at + 1}
             found["member metrics"], found["member gRPC"] = ports["metrics"], ports["gRPC"]
             prepare(at)
             target = f"rmq://root:{SECRETS['root']}@{where[1]}"
@@ -242,7 +242,7 @@ def sent_place(port: int) -> int:
     return int(answer.ext_fields["msgId"][16:], 16)
 
 
-@pytest.mark.parametrize("door", ["broker", "fast", "member", "member fast"])
+@pytest.mark.parametrize("door", ["broker", "fast", "member"])
 def test_every_request_to_a_broker_needs_its_right(servers: dict[str, int], door: str) -> None:
     port = servers[door]
     samples = broker_samples(sent_place(port))
@@ -410,7 +410,7 @@ def test_a_stranger_calls_nothing(servers: dict[str, int], door: str, name: str 
     stranger.close()
 
 
-@pytest.mark.parametrize("door", ["broker", "fast", "member", "member fast", "nameserver"])
+@pytest.mark.parametrize("door", ["broker", "fast", "member", "nameserver"])
 def test_a_stranger_gets_nothing(servers: dict[str, int], door: str) -> None:
     """Last: whoever guesses slows down others of its address."""
     samples = nameserver_samples() if door == "nameserver" else broker_samples(0)
