@@ -25,6 +25,7 @@ import { TimeRange } from "../parts/TimeRange";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
 import { ago, count, duration, milliseconds, rate, short, time } from "../words/figures";
+import { ConsumeTimes } from "./group/ConsumeTimes";
 import { changeGroup, deleteGroup, resetGroup } from "./group/group_actions";
 
 const QUEUES_DRAWN_MAX = 24;
@@ -41,6 +42,8 @@ export function GroupPage({ parts }: PageProps) {
     ...["lag", "out", "members", "retry", "dead"].map((kind) => `${of}.${kind}`),
     ...queues.map((queue) => queueSeries(of, queue)),
   ]);
+  // Those of other groups say nothing here.
+  const marks = board.marks.filter((mark) => mark.of === name);
   if (group === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
@@ -82,6 +85,7 @@ export function GroupPage({ parts }: PageProps) {
             label: `${queue.topic} ${queue.broker}:${queue.queue}`,
             hue: owners.indexOf(queue.owner),
           }))}
+          marks={marks}
           isWide
         />
         <Chart
@@ -94,6 +98,7 @@ export function GroupPage({ parts }: PageProps) {
             { name: `${of}.lag`, label: t("lag") },
             { name: `${of}.out`, label: t("consumed/s") },
           ]}
+          marks={marks}
         />
         <Chart
           title={t("Retries and dead letters")}
@@ -115,6 +120,7 @@ export function GroupPage({ parts }: PageProps) {
           lines={[{ name: `${of}.members`, label: t("members") }]}
         />
       </div>
+      <ConsumeTimes name={name} />
       <Queues group={group} />
       <Members group={group} />
       <UnknownNotes unknown={group.unknown} />
@@ -164,6 +170,7 @@ function factsOf(group: Group): [string, string][] {
     [t("Behind by"), behind.length ? duration(Math.max(...behind)) : "–"],
     [t("Consumed"), rate(group.out)],
     [t("Members"), count(group.members.length)],
+    [t("Clients by version"), versionsOf(group.members)],
     [t("Retries waiting"), count(group.retry)],
     [t("Dead letters"), count(group.dead)],
     [t("Model"), group.model?.toLowerCase() ?? "–"],
@@ -174,6 +181,17 @@ function factsOf(group: Group): [string, string][] {
       `${one.expression} ${one.type === "TAG" ? "" : one.type}`,
     ]),
   ];
+}
+
+/** How many members there are of each version: JAVA V5_3_0 × 2, PYTHON 1.0 × 1. */
+function versionsOf(members: Member[]): string {
+  const counts = new Map<string, number>();
+  for (const { language, version } of members) {
+    const name = `${language} ${version}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const told = [...counts].toSorted((one, other) => other[1] - one[1]);
+  return told.map(([name, members]) => `${name} × ${members}`).join(", ") || "–";
 }
 
 function Queues({ group }: { group: Group }) {

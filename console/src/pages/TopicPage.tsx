@@ -27,6 +27,8 @@ import { t } from "../words";
 import { ago, count, duration, rate, short, time } from "../words/figures";
 import { changeTopic, deleteTopic, sendMessage } from "./topic/topic_actions";
 
+const SKEW_QUEUES_MAX = 24;
+
 export function TopicPage({ parts }: PageProps) {
   const name = parts[0] ?? "";
   const path = `/api/topics/${encodeURIComponent(name)}`;
@@ -73,6 +75,7 @@ export function TopicPage({ parts }: PageProps) {
           lines={[{ name: `${of}.messages`, label: t("messages") }]}
         />
       </div>
+      <Skew topic={topic} />
       <Queues topic={topic} />
       <Groups topic={topic} />
       <UnknownNotes unknown={topic.unknown} />
@@ -93,6 +96,43 @@ function factsOf(topic: Topic): [string, string][] {
     [t("Permission"), permission],
     ...attributes.map(([name, value]): [string, string] => [name, value]),
   ];
+}
+
+/** Queues beside their mean: those furthest from it, where there are many. */
+function Skew({ topic }: { topic: Topic }) {
+  const { queues } = topic;
+  const mean = queues.reduce((sum, queue) => sum + queue.messages, 0) / queues.length;
+  if (queues.length < 2 || mean === 0) return null;
+  const distance = (queue: TopicQueue) => Math.abs(queue.messages - mean);
+  const worst = queues
+    .toSorted((one, other) => distance(other) - distance(one))
+    .slice(0, SKEW_QUEUES_MAX)
+    .toSorted((one, other) => one.broker.localeCompare(other.broker) || one.queue - other.queue);
+  const most = Math.max(...worst.map((queue) => queue.messages), mean);
+  const note =
+    worst.length < queues.length
+      ? t("the {count} of {all} queues that are furthest from the mean", {
+          count: worst.length,
+          all: count(queues.length),
+        })
+      : t("messages of each queue beside their mean");
+  return (
+    <Section title={t("Skew")} note={note}>
+      <ul class="skew">
+        {worst.map((queue) => (
+          <li key={`${queue.broker}/${queue.queue}`}>
+            <span>
+              {queue.broker}:{queue.queue}
+            </span>
+            <Bar
+              share={queue.messages / most}
+              text={`${count(queue.messages)} · ${(queue.messages / mean).toFixed(2)} ×`}
+            />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
 }
 
 function Queues({ topic }: { topic: Topic }) {

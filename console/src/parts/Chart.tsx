@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { repaint } from "../data/preferences";
 import { type Board, zoomTo } from "../data/series";
+import type { Mark } from "../data/shapes";
 import { t } from "../words";
 import { bytes, bytesRate, clock } from "../words/figures";
 import { colours, drawLimits, drawMarks, type Limit, PATTERNS } from "./chart_paint";
@@ -27,6 +28,8 @@ interface ChartProps {
   least?: number;
   height?: number;
   isWide?: boolean;
+  /** Events that are drawn over the lines. */
+  marks?: Mark[];
 }
 
 const CURSORS = uPlot.sync("page");
@@ -190,7 +193,7 @@ function optionsOf(
       ],
       draw: [
         (plot) => drawLimits(plot, props.current.limits ?? [], paint),
-        (plot) => drawMarks(plot, props.current.board.marks, paint),
+        (plot) => drawMarks(plot, props.current.marks ?? [], paint),
       ],
     },
   };

@@ -452,4 +452,12 @@ export const zh = {
   "key {key} in {topic}": "{topic} 中 Key 为 {key} 的消息",
   "id or key {word} in all topics": "所有主题中 ID 或 Key 为 {word} 的消息",
   "This page as a call": "以调用形式查看此页",
+  "Clients by version": "按版本统计的客户端",
+  "Consume times": "消费耗时",
+  "of messages that were traced in the last hour": "最近一小时被追踪的消息",
+  Longest: "最长",
+  Skew: "倾斜",
+  "the {count} of {all} queues that are furthest from the mean":
+    "共 {all} 个队列，显示偏离平均值最多的 {count} 个",
+  "messages of each queue beside their mean": "各队列消息数与平均值的对比",
 } as const;

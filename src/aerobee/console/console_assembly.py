@@ -5,6 +5,7 @@ Imports more than 15 modules because it puts the parts together.
 
 import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import aerobee
@@ -89,11 +90,14 @@ def build_console(
 def description(actions: tuple[Action, ...]) -> Action:
     """Return the action that describes the others, and itself."""
 
+    @cache
+    def told() -> Record:  # by the first who asks: no start waits for it
+        return describe((*actions, own), aerobee.__version__)
+
     async def show(ask: Ask) -> Record:
-        return told
+        return told()
 
     own = Action("describe", GET, "/api", None, "All calls of this API, by OpenAPI", show)
-    told = describe((*actions, own), aerobee.__version__)
     return own
 
 

@@ -10,6 +10,7 @@ from aerobee.console.api.brokers import BrokerPages
 from aerobee.console.api.clients import ClientPages
 from aerobee.console.api.equipment import Equipment
 from aerobee.console.api.group_reset import GroupResetPages
+from aerobee.console.api.group_times import GroupTimePages
 from aerobee.console.api.groups import GroupPages
 from aerobee.console.api.live import LivePages
 from aerobee.console.api.message.message_assembly import message_actions
@@ -30,6 +31,7 @@ def page_actions(have: Equipment) -> tuple[Action, ...]:
         TopicPages(admin, catalogue, sampler, have.send, wall_ms),
         GroupPages(admin, catalogue, sampler, wall_ms),
         GroupResetPages(admin, catalogue),
+        GroupTimePages(admin, wall_ms),
         BrokerPages(admin, catalogue, rows, wall_ms),
         ClientPages(admin, catalogue, sampler, wall_ms),
         PipelinePages(admin, catalogue, have.jobs, wall_ms),

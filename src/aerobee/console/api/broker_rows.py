@@ -95,7 +95,7 @@ def _figures(state: BrokerState | None) -> Row:
     if state is None or state.info is None:
         return empty
     info, rates = state.info, state.rates
-    written = rates.bytes if rates is not None else 0.0
+    written = state.growth.bytes_a_second() or 0.0
     disk: dict[str, Any] = {
         "used": info.disk_used_ratio,
         "warn": WARN,

@@ -7,9 +7,8 @@ while a broker runs are marked; of RocketMQ's brokers neither is known here.
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
-from aerobee.app.explaining.replica_causes import explain_replicas
-from aerobee.app.settings.known_settings import BROKER, KnownSetting, known_settings
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.broker_rows import BrokerRows, product_of, unknown_of
 from aerobee.console.api.listing import Row
@@ -22,6 +21,9 @@ from aerobee.console.watch.broker_tables import or_none
 from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.figures import AEROBEE
 from aerobee.model.route import MASTER_ID, BrokerData
+
+if TYPE_CHECKING:
+    from aerobee.app.settings.known_settings import KnownSetting
 
 NO_DEFAULTS = "the defaults of this broker are not known here: it is not Aerobee's"
 _NAME = in_path("name", "the name of a broker")
@@ -136,6 +138,8 @@ class BrokerPages:
         is_ours = product_of(figures) == AEROBEE
         if not is_ours:
             unknown["config.default"] = NO_DEFAULTS
+        from aerobee.app.explaining.replica_causes import explain_replicas
+
         findings = explain_replicas(group) if group is not None else []
         return {
             "at": self._wall_ms(),
@@ -211,6 +215,9 @@ def config_rows(config: Mapping[str, str], *, is_ours: bool) -> list[Row]:
 
 
 @cache
-def _known_settings() -> dict[str, KnownSetting]:
-    """Return the settings of brokers by their keys; they are read from the source, once."""
+def _known_settings() -> "dict[str, KnownSetting]":
+    """Return the settings of brokers by their keys; they are read from the source, once, and half
+    of a broker is imported for it."""
+    from aerobee.app.settings.known_settings import BROKER, known_settings
+
     return {one.key: one for one in known_settings(BROKER)}

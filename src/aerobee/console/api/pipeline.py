@@ -5,6 +5,7 @@ checkpoints: the console knows those whose pages of metrics it was told (`pipeli
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.listing import Row
@@ -13,8 +14,9 @@ from aerobee.console.session.visitor import Role
 from aerobee.console.watch.broker_tables import or_none
 from aerobee.console.watch.catalogue import Catalogue
 from aerobee.console.watch.running_jobs import RunningJobs
-from aerobee.pipeline.capture.position import CaptureState
-from aerobee.pipeline.capture.state_topic import PREFIX, SCHEMAS, last_state
+
+if TYPE_CHECKING:
+    from aerobee.pipeline.capture.position import CaptureState
 
 STALE_MS = 60_000
 """A capture that has not saved its state for so long does not run, or has nothing to read."""
@@ -47,6 +49,8 @@ class PipelinePages:
         )
 
     async def show(self, ask: Ask) -> Record:
+        from aerobee.pipeline.capture.state_topic import PREFIX, SCHEMAS, last_state
+
         now, unknown = self._wall_ms(), dict[str, str]()
         captures: list[Row] = []
         for topic in await self._catalogue.topics():
@@ -69,7 +73,7 @@ class PipelinePages:
         }
 
 
-def _capture_row(state: CaptureState, now_ms: int) -> Row:
+def _capture_row(state: "CaptureState", now_ms: int) -> Row:
     return {
         "name": str(state.name),
         "phase": state.phase.value,

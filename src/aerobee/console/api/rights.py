@@ -6,7 +6,6 @@ resource and its policy.
 
 from collections.abc import Callable
 
-from aerobee.app.explaining.rights_verdict import rights_verdicts, rule_text
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.access import no_users
 from aerobee.console.api.listing import LIST, Row, page_of
@@ -129,6 +128,8 @@ class RightsPages:
         user = ask.text("user")
         rights = Rights(f"{SUBJECT_PREFIX}{user}", (rule,))
         brokers = await self._admin.access.create_rights(rights)
+        from aerobee.app.explaining.rights_verdict import rule_text
+
         return {"done": f"{user}: {rule_text(rule)}", "brokers": brokers}
 
     async def delete(self, ask: Ask) -> Record:
@@ -139,6 +140,8 @@ class RightsPages:
         return {"done": f"the rule of {user} for {resource} was deleted", "brokers": brokers}
 
     async def can(self, ask: Ask) -> Record:
+        from aerobee.app.explaining.rights_verdict import rights_verdicts
+
         verdicts = await rights_verdicts(
             self._admin.access,
             ask.text("user"),

@@ -33,7 +33,7 @@ from aerobee.model.topic import MESSAGE_TYPE, QUEUES_MAX, TopicConfig
 from aerobee.protocol.bodies.topic_stats import QueueStats
 
 QUEUES = 8
-TYPES = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "PRIORITY", "UNSPECIFIED")
+TYPES = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "PRIORITY", "MIXED", "UNSPECIFIED")
 PERMISSIONS = {"rw": 6, "r": 4, "w": 2, "-": 0}
 ALL = "all"
 OLDEST_ASKED_MAX = 64
@@ -354,6 +354,7 @@ class TopicPages:
             "in": figures.stored if figures is not None else None,
             "out": self._sampler.consumed.get(entry.name),
             "messages": figures.messages if figures is not None else None,
+            "groups": self._sampler.consumers.get(entry.name, 0),
             "last_stored": figures.last_stored if figures is not None else None,
         }
 

@@ -5,6 +5,7 @@ rate for one moment. Values, and arithmetic on them: nobody is asked here.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,6 +18,9 @@ _CAPACITY = re.compile(r"(Total|Free)\s*:\s*([\d.]+)\s*([KMGTP]?i?B)")
 _LEVEL = "scheduleMessageOffset_"
 APACHE, AEROBEE = ("apache", "aerobee")
 PUT_LATENCIES = {"p50": "putLatency50", "p99": "putLatency99", "p999": "putLatency999"}
+
+
+GROWTH_MINUTES = 60
 
 
 class Counters(NamedTuple):
@@ -67,6 +71,31 @@ def disk_space(info: RuntimeInfo) -> DiskSpace | None:
     if {"Total", "Free"} <= found.keys():
         return DiskSpace(found["Total"], found["Free"])
     return None
+
+
+class Growth:
+    """Ends of a log over the last hour, one for each minute: how fast it has grown in that time. A
+    burst of seconds, or a pause, says little of when a disk will be full."""
+
+    def __init__(self) -> None:
+        self._ends: deque[tuple[float, int]] = deque(maxlen=GROWTH_MINUTES + 1)
+        self._last = (0.0, 0)
+
+    def add(self, seconds: float, log_end: int) -> None:
+        if self._ends and log_end < self._last[1]:
+            self._ends.clear()  # another store
+        self._last = (seconds, log_end)
+        if not self._ends or seconds - self._ends[-1][0] >= 60.0:
+            self._ends.append(self._last)
+
+    def bytes_a_second(self) -> float | None:
+        """Return the growth; None: it was looked at for less than a minute."""
+        if not self._ends:
+            return None
+        passed = self._last[0] - self._ends[0][0]
+        if passed < 60.0:
+            return None
+        return (self._last[1] - self._ends[0][1]) / passed
 
 
 def days_left(space: DiskSpace | None, stop: float, bytes_a_second: float) -> float | None:

@@ -7,6 +7,7 @@ groups that somebody looks at. Values, and arithmetic on them: nobody is asked h
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from sys import intern
@@ -106,6 +107,11 @@ class GroupAnswers:
 
 
 _NONE: Mapping[MessageQueue, int] = {}
+
+
+def groups_by_topic(states: Iterable[GroupState]) -> Counter[str]:
+    """Return how many groups have offsets in a topic."""
+    return Counter(topic for state in states for topic in {part.topic for part in state.parts})
 
 
 def consumed_by_topic(groups: Iterable[GroupState]) -> dict[str, float]:

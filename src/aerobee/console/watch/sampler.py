@@ -11,6 +11,7 @@ is asked once an hour, not each second. One task asks; nothing here is awaited b
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
@@ -26,6 +27,7 @@ from aerobee.console.watch.feed import Feed, FigureSample
 from aerobee.console.watch.figures import (
     BrokerRates,
     Counters,
+    Growth,
     TopicFigures,
     counters_of,
     flush_behind,
@@ -34,7 +36,12 @@ from aerobee.console.watch.figures import (
     topic_figures,
     waiting_by_level,
 )
-from aerobee.console.watch.group_figures import GroupAnswers, GroupState, consumed_by_topic
+from aerobee.console.watch.group_figures import (
+    GroupAnswers,
+    GroupState,
+    consumed_by_topic,
+    groups_by_topic,
+)
 from aerobee.console.watch.poll import Poll
 from aerobee.errors import AerobeeError
 from aerobee.model.names import dead_letter_topic, is_system_group
@@ -65,6 +72,7 @@ class BrokerState:
         self.info: RuntimeInfo | None = None
         self.counters: Counters | None = None
         self.rates: BrokerRates | None = None
+        self.growth = Growth()
         self.problem = ""
         """Why it did not answer the last time."""
 
@@ -72,6 +80,7 @@ class BrokerState:
         after = counters_of(info, seconds)
         if self.counters is not None:
             self.rates = rates_between(self.counters, after)
+        self.growth.add(seconds, after.log_end)
         self.info, self.counters, self.problem = info, after, ""
 
 
@@ -96,6 +105,8 @@ class Sampler:
         self.topics: dict[str, TopicFigures] = {}
         self.groups: dict[str, GroupState] = {}
         self.consumed: dict[str, float] = {}
+        self.consumers: Counter[str] = Counter()
+        """Groups of applications, by the topics of which they have offsets."""
         """By topic, of all groups together, a second."""
         self.members: dict[str, frozenset[str]] = {}
         """Client ids by group, of the groups that were asked about."""
@@ -200,6 +211,7 @@ class Sampler:
             answers.take(told)
         self.groups = answers.states(self._now(), self.groups)
         self.consumed = consumed_by_topic(self.groups.values())
+        self.consumers = groups_by_topic(state for _, state in self.own_groups())
         self._fresh.add("group")
 
     async def _ask_topics(self) -> None:

@@ -61,3 +61,13 @@ def test_no_address_of_a_request_is_dialled(console: ConsoleClient) -> None:
 def test_a_body_that_is_no_base64_is_refused(console: ConsoleClient) -> None:
     told = console.change("POST", "/api/topics/orders/messages", {"body_base64": "?"})
     assert told.code == "bad_request"
+
+
+def test_a_topic_counts_its_groups_and_whether_messages_may_be_mixed_is_the_brokers_to_say(
+    console: ConsoleClient,
+) -> None:
+    rows = {row["name"]: row for row in console.get("/api/topics")["rows"]}
+    assert rows["orders"]["groups"] == 1
+    made = {"name": "mixed", "queues": 1, "type": "MIXED"}
+    # RocketMQ's brokers take it with a setting of theirs: the console leaves that to the broker.
+    assert console.change("POST", "/api/topics", made).code == "refused"

@@ -4,6 +4,7 @@ from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.console.watch.figures import (
     Counters,
     DiskSpace,
+    Growth,
     counters_of,
     days_left,
     disk_space,
@@ -60,3 +61,20 @@ def test_a_topic_asked_about_twice_has_a_rate() -> None:
     assert second.stored == 2.0
     anew = topic_figures([QueueStats(0, 1, 9)], 4.0, second)
     assert anew.stored is None
+
+
+def test_growth_is_that_of_the_last_hour_and_not_of_a_burst() -> None:
+    growth = Growth()
+    assert growth.bytes_a_second() is None
+    growth.add(0.0, 0)
+    growth.add(59.0, 590)
+    assert growth.bytes_a_second() is None
+    for second in range(60, 7_201):
+        growth.add(float(second), second * 10)
+    assert growth.bytes_a_second() == 10
+    growth.add(7_201.0, 72_010 + 1_000_000)
+    told = growth.bytes_a_second()
+    assert told is not None
+    assert told < 300
+    growth.add(7_202.0, 5)
+    assert growth.bytes_a_second() is None

@@ -1,7 +1,12 @@
 from collections.abc import Mapping
 
 from aerobee.client.admin.groups import GroupProgress
-from aerobee.console.watch.group_figures import GroupAnswers, GroupState, consumed_by_topic
+from aerobee.console.watch.group_figures import (
+    GroupAnswers,
+    GroupState,
+    consumed_by_topic,
+    groups_by_topic,
+)
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.consume_stats import ConsumeProgress
 
@@ -60,3 +65,9 @@ def test_each_queue_is_kept_only_of_groups_that_somebody_looks_at() -> None:
     told = progress({QUEUE: (100, 40), OTHER: (0, 1)})
     assert state(0.0, None, told).lags == {}
     assert state(0.0, None, told, watched=("billing",)).lags == {QUEUE: 60, OTHER: 0}
+
+
+def test_groups_of_a_topic_are_counted_once_each() -> None:
+    first = state(0.0, None, progress({QUEUE: (100, 40), OTHER: (5, 2), RETRY: (5, 2)}))
+    second = state(0.0, None, progress({QUEUE: (100, 40)}))
+    assert groups_by_topic([first, second]) == {"orders": 2, "%RETRY%billing": 1}

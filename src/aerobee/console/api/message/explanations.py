@@ -1,14 +1,12 @@
 """Explanations: why a message was not consumed, what a group does, and what to do next.
 
-The same judgement as `aerobee explain` (docs/explain.md): facts are gathered, then judged.
+The same judgement as `aerobee explain` (docs/explain.md): facts are gathered, then judged. What
+judges is imported by the first who asks: a console starts without it.
 """
 
 from collections.abc import Callable, Iterable
 
 from aerobee.app.explaining.findings import Cause, CauseFinding
-from aerobee.app.explaining.gathering import Gathering
-from aerobee.app.explaining.group_causes import explain_group
-from aerobee.app.explaining.message_causes import explain_message
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.listing import Row
 from aerobee.console.http.action import GET, Action, Ask, Record
@@ -58,10 +56,16 @@ class ExplanationPages:
         )
 
     async def group(self, ask: Ask) -> Record:
+        from aerobee.app.explaining.gathering import Gathering
+        from aerobee.app.explaining.group_causes import explain_group
+
         facts = await Gathering(self._admin, self._wall_ms).group(ask.text("group"))
         return self._told(explain_group(facts), group=facts.group)
 
     async def message(self, ask: Ask) -> Record:
+        from aerobee.app.explaining.gathering import Gathering
+        from aerobee.app.explaining.message_causes import explain_message
+
         gathering = Gathering(self._admin, self._wall_ms)
         facts, groups = await gathering.message(
             ask.text("id"), topic=ask.text("topic"), group=ask.text("group")
