@@ -86,12 +86,15 @@ test-pythons: $(MADE) ## make test-fast on every Python from 3.11 to 3.14 that t
 test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; needs no compiler
 	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
 
-check: $(INSTALLED) $(PAGES) ## Types, lint, layers
+# Refuse calls that turn data into code, secrets in the tree, packages without hashes, licences nobody looked at.
+GATES := $(addprefix tests/tidy/test_,dangerous_calls.py pinned.py lock.py supply_chain.py)
+check: $(INSTALLED) $(PAGES) ## Types, lint, layers, gates of security
 	@status=0; \
 	for tool in 'ruff check' 'ruff format --check' mypy 'lint-imports --no-logo'; do \
 	  echo "$$tool"; $(VENV)/bin/$$tool || status=1; \
 	done; \
-	echo "console: tsc, biome"; $(PY) -m tools.console_pages check || status=1; exit $$status
+	echo "console: tsc, biome"; $(PY) -m tools.console_pages check || status=1; \
+	echo "gates: calls, secrets, hashes, licences"; $(PY) -m pytest -q $(GATES) || status=1; exit $$status
 
 bench: install ## How fast, compiled and pure, in one run
 	$(PY) -m bench

@@ -13,9 +13,10 @@ import json
 import random
 import re
 import socket
+import ssl
 import threading
 from collections.abc import Generator, Iterator
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,8 +56,12 @@ class Told(NamedTuple):
 class ConsoleClient:
     """Asks a console as a browser does."""
 
-    def __init__(self, address: str, name_server: str = "") -> None:
+    def __init__(
+        self, address: str, name_server: str = "", tls: ssl.SSLContext | None = None
+    ) -> None:
+        """`tls`: it is asked by HTTPS."""
         self.address = address
+        self._tls = tls
         self.name_server = name_server
         self.cookie = ""
         self._csrf = ""
@@ -65,7 +70,7 @@ class ConsoleClient:
         self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
     ) -> Told:
         """One request, with the cookie; nothing else is added."""
-        connection = HTTPConnection(self.address, timeout=SECONDS_MAX)
+        connection = self._connection()
         try:
             sent = {"cookie": self.cookie} if self.cookie else {}
             data = None
@@ -78,6 +83,11 @@ class ConsoleClient:
             return Told(response.status, told, response.read())
         finally:
             connection.close()
+
+    def _connection(self) -> HTTPConnection:
+        if self._tls is None:
+            return HTTPConnection(self.address, timeout=SECONDS_MAX)
+        return HTTPSConnection(self.address, timeout=SECONDS_MAX, context=self._tls)
 
     def get(self, path: str) -> Any:
         told = self.ask("GET", path)
@@ -101,7 +111,7 @@ class ConsoleClient:
 
     def events(self, path: str) -> Generator[tuple[str, Any], None, None]:
         """Names and data of server-sent events, until the generator is closed."""
-        connection = HTTPConnection(self.address, timeout=SECONDS_MAX)
+        connection = self._connection()
         try:
             connection.request("GET", path, headers={"cookie": self.cookie} if self.cookie else {})
             response = connection.getresponse()
@@ -150,8 +160,10 @@ def free_ports() -> int:
 
 
 @contextlib.contextmanager
-def served_console(config: ConsoleConfig) -> Iterator[ConsoleClient]:
-    """A console in this process, on a thread of its own."""
+def served_console(
+    config: ConsoleConfig, tls: ssl.SSLContext | None = None
+) -> Iterator[ConsoleClient]:
+    """A console in this process, on a thread of its own; asked by HTTPS with `tls`."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="console")
     thread.start()
@@ -159,7 +171,7 @@ def served_console(config: ConsoleConfig) -> Iterator[ConsoleClient]:
     try:
         asyncio.run_coroutine_threadsafe(part.start(no_failure), loop).result(SECONDS_MAX)
         try:
-            yield ConsoleClient(part.address, config.name_servers)
+            yield ConsoleClient(part.address, config.name_servers, tls)
         finally:
             asyncio.run_coroutine_threadsafe(part.stop(), loop).result(SECONDS_MAX)
     finally:

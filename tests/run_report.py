@@ -19,6 +19,8 @@ import pytest
 from tests.score import LINES
 
 VARIABLES = (
+    "CHAOS_MINUTES",
+    "CHAOS_SEED",
     "EXPECT_COMPILED",
     "FAULT_NETWORK",
     "FAULT_ROUNDS",

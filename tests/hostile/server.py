@@ -38,11 +38,14 @@ class Running:
     grpc: int
 
     def __init__(self, folder: Path, *words: str, **environment: str) -> None:
-        """`words` are those of the command line."""
+        """`words` are those of the command line; any free port, unless they name one."""
+        if "--port" not in words:
+            words = (*words, "--port", "0")
+        folder.mkdir(exist_ok=True)
         self._log = folder / "log"
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "aerobee.cli.main", *words, "--port", "0"],
+                [sys.executable, "-m", "aerobee.cli.main", *words],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -6,12 +6,15 @@ Which right each code needs is tried in the process of the tests, one code at a 
 """
 
 import contextlib
+import json
+import re
 import socket
 import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +41,7 @@ from tests.access_samples import (
     rules_for,
 )
 from tests.broker_kit import create_fields
+from tests.console_kit import ConsoleClient
 from tests.grpc_kit import signed_by
 from tests.http2_kit import HELLO, frames_in, headers_in, unary
 from tests.interop.replication.brokers import steady_port
@@ -145,10 +149,14 @@ class Caller:
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]]:
-    """The ports of a name server and a broker; afterwards nothing that they said has a secret."""
+    """The ports of a name server, a broker, the one member of a Raft group, a proxy and a console;
+    afterwards nothing that they said or wrote has a secret."""
     home = tmp_path_factory.mktemp("walk")
     names = {f"AEROBEE_NAMESRV_{key}": text for key, text in SETTINGS.items()}
-    with Started(home, "nameserver", "start", "--port", "0", **names) as nameserver:
+    with (
+        contextlib.ExitStack() as stack,
+        Started(home, "nameserver", "start", "--port", "0", **names) as nameserver,
+    ):
         ports = nameserver.ports()
         found = {"nameserver": ports["nameserver"], "nameserver metrics": ports["metrics"]}
         brokers = {f"AEROBEE_BROKER_{key}": text for key, text in (SETTINGS | SMALL).items()}
@@ -162,13 +170,33 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
             # The port after the broker's, or another one if that was taken.
             (found["ha"],) = listening_ports(broker.process.pid) - set(found.values())
             prepare(found["broker"])
+            at = steady_port()
+            group = {
+                "ENABLE_DLEGER_COMMIT_LOG": "true",
+                "D_LEGER_PEERS": f"n0-127.0.0.1:{at + 1}",
+                "D_LEGER_SELF_ID": "n0",
+            }
+            members = {f"AEROBEE_BROKER_{key}": text for key, text in group.items()}
+            flags = ("--port", str(at), "--store", str(home / "member"))
+            started = Started(home, "broker", "start", *flags, **(brokers | members))
+            member = stack.enter_context(started)
+            ports = member.ports()
+            found |= {"member": at, "Raft": at + 1}
+            found["member metrics"], found["member gRPC"] = ports["metrics"], ports["gRPC"]
+            prepare(at)
+            target = f"rmq://root:{SECRETS['root']}@{where[1]}"
+            flags = ("--port", "0", "--data", str(home / "console"))
+            told = {"LOGIN_REQUIRED": "true", "LOGIN_USERS": "cluster"}
+            told = {f"AEROBEE_CONSOLE_{key}": text for key, text in told.items()}
+            console = stack.enter_context(Started(home, "console", "-n", target, *flags, **told))
+            (found["console"],) = console.ports().values()
             proxies = {f"AEROBEE_PROXY_{key}": text for key, text in SETTINGS.items()}
             with Started(home, "proxy", "start", "--port", "0", *where, **proxies) as proxy:
                 ports = proxy.ports()
                 found["proxy"], found["proxy metrics"] = ports["proxy"], ports["metrics"]
                 yield found
-                said = [one.stop() for one in (proxy, broker, nameserver)]
-    assert [status for status, _, _ in said] == [0, 0, 0]
+                said = [one.stop() for one in (console, proxy, member, broker, nameserver)]
+    assert [status for status, _, _ in said] == [0] * 5
     for secret in SECRETS.values():
         assert secret not in str(said)
         for path in home.rglob("*"):
@@ -176,13 +204,26 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, int]
 
 
 def prepare(port: int) -> None:
+    end = time.monotonic() + SECONDS_MAX
+    while not is_ready(port):
+        assert time.monotonic() < end
     root = Asker(port, "root")
-    assert root.ask(17, create_fields(ORDERS)).code == 0
     for name in ("without", "beside", "exactly"):
         user = encode_user(User(name, SECRETS[name], "Normal"))
         assert root.ask(3001, {"username": name}, user).code == 0
     set_rules(root, "beside", *BESIDE)
     root.close()
+
+
+def is_ready(port: int) -> bool:
+    """Whether a topic is made: a member of a group does not lead at once, and begins anew when it
+    does."""
+    login = Credentials("root", SECRETS["root"])
+    try:
+        with WireClient(port, login=login) as client:
+            return client.ask(17, create_fields(ORDERS)).code == 0
+    except (AssertionError, OSError):
+        return False
 
 
 def set_rules(root: Asker, name: str, *rules: Rule) -> None:
@@ -201,7 +242,7 @@ def sent_place(port: int) -> int:
     return int(answer.ext_fields["msgId"][16:], 16)
 
 
-@pytest.mark.parametrize("door", ["broker", "fast"])
+@pytest.mark.parametrize("door", ["broker", "fast", "member"])
 def test_every_request_to_a_broker_needs_its_right(servers: dict[str, int], door: str) -> None:
     port = servers[door]
     samples = broker_samples(sent_place(port))
@@ -240,9 +281,11 @@ def test_every_request_to_a_name_server_needs_its_right(servers: dict[str, int])
         asker.close()
 
 
-def test_no_log_is_sent_to_whom_proves_nothing(servers: dict[str, int]) -> None:
-    with socket.create_connection(("127.0.0.1", servers["ha"]), SECONDS_MAX) as link:
-        link.sendall(bytes(8))
+@pytest.mark.parametrize("port", ["ha", "Raft"])
+def test_no_log_is_sent_to_whom_proves_nothing(servers: dict[str, int], port: str) -> None:
+    said = bytes(8) if port == "ha" else encode_frame(Hello(1, "broker-a"))
+    with socket.create_connection(("127.0.0.1", servers[port]), SECONDS_MAX) as link:
+        link.sendall(said)
         with contextlib.suppress(ConnectionResetError):  # it is closed with these bytes unread
             assert link.recv(1) == b""
 
@@ -295,7 +338,10 @@ def test_every_call_of_grpc_needs_its_right(servers: dict[str, int]) -> None:
         caller.close()
 
 
-@pytest.mark.parametrize("page", ["broker metrics", "nameserver metrics", "proxy metrics"])
+PAGES = ["broker metrics", "member metrics", "nameserver metrics", "proxy metrics"]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_metrics_are_shown_to_whom_may_see_the_cluster(servers: dict[str, int], page: str) -> None:
     def status(path: str, name: str = "", secret: str = "") -> int:
         asking = HTTPConnection("127.0.0.1", servers[page], timeout=SECONDS_MAX)
@@ -312,6 +358,31 @@ def test_metrics_are_shown_to_whom_may_see_the_cluster(servers: dict[str, int], 
     assert status("/metrics", "root", "a guess") == 401
     assert status("/metrics", "root", SECRETS["root"]) == 200
     assert status("/healthz") == 200
+
+
+def test_no_page_of_the_console_has_a_secret(servers: dict[str, int]) -> None:
+    """All that can be looked at, by the user who may look at everything; nobody sees any of it."""
+    nobody, root = (ConsoleClient(f"127.0.0.1:{servers['console']}") for _ in range(2))
+    assert nobody.log_in("without", SECRETS["without"]).code == "wrong_login"
+    assert root.log_in("root", SECRETS["root"]).status == 200
+    paths = root.get("/api")["paths"]
+    names = {"topic": "Orders", "group": "g", "broker": "broker-a", "user": "beside"}
+    asked = 0
+    for path, methods in paths.items():
+        if "x-role" not in methods.get("get", {}) or is_stream(methods["get"]):
+            continue
+        place = re.sub(r"\{(\w+)\}", lambda found: names.get(found[1], "x"), path)
+        assert nobody.ask("GET", place).code == "login_needed", path
+        answer = root.ask("GET", place)
+        text = f"{answer.headers}{answer.body.decode(errors='replace')}"
+        assert not any(secret in text for secret in SECRETS.values()), path
+        asked += answer.status == 200
+    assert asked > 15
+
+
+def is_stream(told: dict[str, Any]) -> bool:
+    """Whether an answer does not come to an end."""
+    return "text/event-stream" in json.dumps(told.get("responses", {}))
 
 
 def test_a_proxy_asks_for_the_rights_that_the_broker_gives(servers: dict[str, int]) -> None:
@@ -331,14 +402,15 @@ def test_a_proxy_asks_for_the_rights_that_the_broker_gives(servers: dict[str, in
 
 
 @pytest.mark.parametrize("name", [None, "stranger"])
-def test_a_stranger_calls_nothing(servers: dict[str, int], name: str | None) -> None:
-    stranger = Caller(servers["gRPC"], name)
+@pytest.mark.parametrize("door", ["gRPC", "member gRPC"])
+def test_a_stranger_calls_nothing(servers: dict[str, int], door: str, name: str | None) -> None:
+    stranger = Caller(servers[door], name)
     for method, (request, _) in grpc_samples(0, 0).items():
         assert not stranger.passes(method, request), method
     stranger.close()
 
 
-@pytest.mark.parametrize("door", ["broker", "fast", "nameserver"])
+@pytest.mark.parametrize("door", ["broker", "fast", "member", "nameserver"])
 def test_a_stranger_gets_nothing(servers: dict[str, int], door: str) -> None:
     """Last: whoever guesses slows down others of its address."""
     samples = nameserver_samples() if door == "nameserver" else broker_samples(0)

@@ -1,4 +1,6 @@
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,12 @@ def test_every_exception_is_a_module_that_needs_it() -> None:
     "line",
     [
         "import pickle",
+        "from subprocess import run; run([text])",
+        "import subprocess as program; program.Popen([text])",
+        "from os import system as say; say(text)",
+        "from builtins import eval as value; value(text)",
+        "os.execv(path, [text])",
+        "from tempfile import mktemp; mktemp()",
         "from marshal import loads",
         "eval(text)",
         "exec(text)",
@@ -60,6 +68,23 @@ def test_what_is_harmless_is_not(planted: Plant) -> None:
         "if signature is None: pass\n"
     )
     assert not dangerous_calls.dangerous_calls(planted({"src/aerobee/app/a.py": text}))
+
+
+def test_a_tool_may_start_a_program_but_no_shell(planted: Plant) -> None:
+    assert not dangerous_calls.dangerous_calls(planted({"tools/a.py": "subprocess.run([text])\n"}))
+    for line in ("subprocess.run(text, shell=True)", "os.system(text)", "import pickle"):
+        (breach,) = dangerous_calls.dangerous_calls(planted({"tools/a.py": f"{line}\n"}))
+        assert breach.startswith("tools/a.py:1: ")
+
+
+@pytest.mark.parametrize("place", ["docs/a.md", "src/aerobee/app/a.py", ".ci/run", "console/a.ts"])
+def test_a_random_word_is_taken_for_a_secret(planted: Plant, place: str) -> None:
+    word = b64encode(sha256(place.encode()).digest()).decode()
+    tree = planted({place: f"KEY = '{word}'\n", "go.sum": word})
+    (breach,) = dangerous_calls.secrets(tree)
+    assert breach.startswith(f"{place}:1: ")
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
+    assert not dangerous_calls.secrets(planted({place: f"{alphabet} {'0123456789aB' * 4}"}))
 
 
 def test_a_secret_is_found_anywhere(planted: Plant) -> None:

@@ -10,12 +10,12 @@ import asyncio
 import contextlib
 import os
 import socket
-import ssl
 from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
+from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.config import ListenConfig
 from aerobee.client.admin.admin import Admin
 from aerobee.client.client import connect
@@ -23,6 +23,7 @@ from aerobee.console.console_assembly import build_console
 from aerobee.console.history.history import History
 from aerobee.console.history.history_file import HistoryFile
 from aerobee.console.http.log_in import PasswordCheck
+from aerobee.console.http.tls_entrance import TlsEntrance
 from aerobee.console.load.load_runs import LoadRuns
 from aerobee.console.session import accounts
 from aerobee.console.session.accounts import Accounts
@@ -65,6 +66,7 @@ class ConsolePart:
             sockets = bind(config.host, config.port)
         for one in sockets:
             stack.callback(one.close)
+        certificates = tls_files_of(config.tls, stack)
         with contextlib.suppress(FileExistsError):
             os.makedirs(config.folder, mode=0o700, exist_ok=True)
         worker = ThreadPoolExecutor(1, "console-files")
@@ -80,7 +82,8 @@ class ConsolePart:
         parts = build_console(client, config, history, known, action_log, runs)
         for lasting in (parts.sampler.run(), parts.log_in.watch()):
             stack.push_async_callback(_cancelled, asyncio.create_task(lasting))
-        server = _server(parts.application, config)
+        entrance = TlsEntrance(None if certificates is None else certificates.state)
+        server = _server(parts.application, entrance)
         serving = asyncio.create_task(server.serve(sockets=sockets))
         stack.push_async_callback(_served, server, serving)
         await server.listens.wait()
@@ -119,11 +122,10 @@ def _warning(config: ConsoleConfig) -> str:
     return ", INSECURE: open to other machines without TLS, so passwords can be read on the way"
 
 
-def _server(application: object, config: ConsoleConfig) -> "_Server":
-    tls = {"ssl_certfile": config.certificate, "ssl_keyfile": config.key} if config.has_tls else {}
+def _server(application: object, entrance: TlsEntrance) -> "_Server":
     settings = uvicorn.Config(
         application,  # type: ignore[arg-type]
-        http="h11",
+        http=entrance,  # type: ignore[arg-type]
         ws="none",
         lifespan="off",
         loop="none",
@@ -135,26 +137,25 @@ def _server(application: object, config: ConsoleConfig) -> "_Server":
         limit_concurrency=CONNECTIONS_MAX,
         timeout_graceful_shutdown=_STOP_SECONDS,
         h11_max_incomplete_event_size=64 << 10,
-        **tls,  # type: ignore[arg-type]
     )
-    if config.has_tls:
-        try:
-            settings.load()
-        except (OSError, ssl.SSLError) as error:
-            raise CannotStart(f"the certificate cannot be used: {error}") from None
-    return _Server(settings)
+    return _Server(settings, entrance)
 
 
 class _Server(uvicorn.Server):
     """A server that leaves signals to the process it is a part of, and tells when it listens."""
 
-    def __init__(self, settings: uvicorn.Config) -> None:
+    def __init__(self, settings: uvicorn.Config, entrance: TlsEntrance) -> None:
         super().__init__(settings)
+        self._entrance = entrance
         self.listens = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.listens.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._entrance.close()
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self):  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ neither is, unless `loginRequired=true` says so.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aerobee.app.settings.config import (
     INSECURE_SETTING,
@@ -20,12 +20,16 @@ from aerobee.app.settings.config import (
     given_in_environment,
     given_in_file,
 )
+from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.setting import PORT as PORT_KIND
 from aerobee.model.setting import TEXT, TRUTH, Setting
+from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
+from aerobee.net.tls_config import TlsConfig, TlsMode
 
 PREFIX = "AEROBEE_CONSOLE_"
 PORT = 8080
 OWN, CLUSTER = ("own", "cluster")
+NO_TLS = TlsConfig(is_outgoing=False)
 _PAGE = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9A-Fa-f:]+\]:[0-9]{1,5}")
 
 
@@ -48,10 +52,6 @@ class ConsoleConfig:
     hosts: str = ""
     """Names, with commas in between, by which browsers may call the console, besides localhost
     and IP addresses."""
-    certificate: str = ""
-    """A PEM file; with `tlsKeyPath` it makes the console speak HTTPS."""
-    key: str = ""
-    """The private key of the certificate, a PEM file."""
     login_users: str = OWN
     """Whose users log in: the console's own, or those of the cluster."""
     cluster_roles: str = ""
@@ -62,6 +62,8 @@ class ConsoleConfig:
     """Pages of metrics of Spark jobs, host:port with commas in between."""
     is_mcp_changing: bool = False
     """Whether assistants may change things, too."""
+    tls: TlsConfig = NO_TLS
+    """How browsers are served; enforcing: by HTTPS."""
 
     def __post_init__(self) -> None:
         if self.login_users not in (OWN, CLUSTER):
@@ -71,8 +73,6 @@ class ConsoleConfig:
         for page in self.pages_of_jobs:
             if not _PAGE.fullmatch(page):
                 raise ValueError(f"pipelinePages must be HOST:PORT with commas, not {page}")
-        if bool(self.certificate) != bool(self.key):
-            raise ValueError("tlsCertPath and tlsKeyPath belong together")
 
     @property
     def is_open(self) -> bool:
@@ -85,7 +85,7 @@ class ConsoleConfig:
 
     @property
     def has_tls(self) -> bool:
-        return bool(self.certificate)
+        return self.tls.mode is not TlsMode.DISABLED
 
     @property
     def pages_of_jobs(self) -> tuple[str, ...]:
@@ -104,8 +104,6 @@ SETTINGS = (
     Setting("dataPath", "folder", PATH),
     Setting("loginRequired", "is_login_required", TRUTH),
     Setting("consoleHosts", "hosts", TEXT),
-    Setting("tlsCertPath", "certificate", TEXT),
-    Setting("tlsKeyPath", "key", TEXT),
     Setting("loginUsers", "login_users", TEXT),
     Setting("clusterRoles", "cluster_roles", TEXT),
     Setting("prometheusUrl", "prometheus", TEXT),
@@ -113,23 +111,44 @@ SETTINGS = (
     Setting("mcpChanges", "is_mcp_changing", TRUTH),
 )
 
+_SHORT = {"tlsCertPath": "tlsCertificate", "tlsKeyPath": "tlsKey"}
+_TLS_SETTINGS = [
+    setting
+    for setting in TLS_SETTINGS
+    if setting.key != "tlsPeers" and not setting.key.startswith("tlsOutgoing")
+]
+"""Those of ports: a console has no slaves."""
+
 
 def read_settings(
     file: str | None, environment: Mapping[str, str], flags: Sequence[Given]
 ) -> ConsoleConfig:
     """Read the settings of a console. BadConfig lists everything that is wrong."""
     in_file = given_in_file(file) if file is not None else []
-    keys = [setting.key for setting in SETTINGS]
-    in_environment = given_in_environment(environment, PREFIX, keys)
-    reading = Reading([*in_file, *in_environment, *flags], prefix=PREFIX, ignored=())
+    keys = [*(setting.key for setting in SETTINGS), *TLS_KEYS, *_SHORT]
+    highest = _with_tls_names([*given_in_environment(environment, PREFIX, keys), *flags])
+    lowest = _with_tls_names([*given_in_tls_file([*in_file, *highest]), *in_file])
+    reading = Reading([*lowest, *highest], prefix=PREFIX, ignored=())
     config = reading.build(ConsoleConfig(), SETTINGS)
-    if config.is_open and not config.has_tls and not config.is_insecure:
+    # It connects to the cluster as `namesrvAddr` says: rmqs://, with the authority.
+    tls = reading.build(NO_TLS, _TLS_SETTINGS)
+    if tls.mode is TlsMode.PERMISSIVE:
+        reading.refuse(["tlsMode must be disabled or enforcing: a log-in is no plain text"])
+    if config.is_open and tls.mode is TlsMode.DISABLED and not config.is_insecure:
         reading.refuse(
             [
                 f"bindAddress={config.host} is open to other machines, and passwords would travel "
-                "as plain text: set tlsCertPath and tlsKeyPath; to be open all the same, say "
-                "--insecure (insecure=true)"
+                "as plain text: set tlsMode=enforcing, tlsCertificate and tlsKey; to be open all "
+                "the same, say --insecure (insecure=true)"
             ]
         )
     reading.finish()
-    return config
+    return replace(config, tls=tls)
+
+
+def _with_tls_names(given: Sequence[Given]) -> list[Given]:
+    """Return the same values under the names that servers have, too. A pair of files without a mode
+    makes the console speak HTTPS."""
+    named = with_our_names([one._replace(key=_SHORT.get(one.key, one.key)) for one in given])
+    places = [one.place for one in given if one.key in _SHORT]
+    return [*(Given("tlsMode", TlsMode.ENFORCING.value, place) for place in places), *named]

@@ -20,6 +20,7 @@ from typing import cast
 from aerobee.errors import ProtocolError
 from aerobee.net.channel import SMALL_BYTES, STRANGE_BYTES_MAX
 from aerobee.net.round import Round
+from aerobee.net.tls_faults import HELLO, HELLO_TO_PLAIN
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import (
     AnswerCall,
@@ -240,7 +241,8 @@ class Http2Channels:
                 if not http2.is_at_call:
                     break
         except ProtocolError as error:
-            _log.info("closing a connection: %s", error, extra={"peer": str(channel.peer)})
+            fault = HELLO_TO_PLAIN if data.startswith(HELLO) else error
+            _log.info("closing a connection: %s", fault, extra={"peer": str(channel.peer)})
             channel.end()
 
     def _take_events(self, channel: Http2Channel, events: list[Http2Event]) -> None:

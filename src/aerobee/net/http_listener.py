@@ -13,9 +13,10 @@ import socket
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from aerobee.net.tls_door import TlsDoor
+from aerobee.net.tls_faults import HELLO, HELLO_TO_PLAIN
 from aerobee.net.tls_state import TlsState
 
 _log = logging.getLogger(__name__)
@@ -84,11 +85,13 @@ class HttpListener:
     ) -> None:
         self._pages = pages
         self._may_read = may_read
-        self._tls = tls if tls is not None and tls.service is not None else None
+        self._tls = tls if tls is not None and tls.pages is not None else None
         self._limits = limits or HttpLimits()
         self._servers: list[asyncio.Server] = []
         self._door: TlsDoor | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        # Those whose request has not come whole, the oldest first.
+        self._reading: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         """Serve on bound sockets, which are the listener's from now on."""
@@ -96,7 +99,7 @@ class HttpListener:
         accept: Callable[[], asyncio.BaseProtocol] = self._make_stream
         if self._tls is not None:
             tls = self._tls
-            self._door = TlsDoor(accept, tls, lambda: tls.service)
+            self._door = TlsDoor(accept, tls, lambda: tls.pages)
             accept = self._door.accept
         for bound in sockets:
             self._servers.append(await loop.create_server(accept, sock=bound, backlog=BACKLOG))
@@ -115,12 +118,27 @@ class HttpListener:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._tasks) >= self._limits.connections_max:
+        if len(self._tasks) >= self._limits.connections_max and not self._dismiss_oldest():
             writer.transport.abort()
             return
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._reading[task] = writer
+        task.add_done_callback(self._forget)
+
+    def _dismiss_oldest(self) -> bool:
+        """Give the room of the oldest connection that has asked for nothing to a new one: a crowd
+        that says nothing must not lock monitoring out."""
+        for task, writer in self._reading.items():
+            self._forget(task)
+            task.cancel()
+            writer.transport.abort()
+            return True
+        return False
+
+    def _forget(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        self._reading.pop(task, None)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES)
@@ -139,7 +157,8 @@ class HttpListener:
         is_head = False
         try:
             async with asyncio.timeout(self._limits.request_seconds_max):
-                request = await _read_request(reader)
+                request = await _read_request(reader, self._limits.request_bytes_max)
+            self._reading.pop(cast("asyncio.Task[None]", asyncio.current_task()), None)
             version = request.version
             is_head = request.method == "HEAD"
             source = str((writer.get_extra_info("peername") or ("",))[0])
@@ -163,11 +182,19 @@ class HttpListener:
         return make()
 
 
-async def _read_request(reader: asyncio.StreamReader) -> HttpRequest:
-    try:
-        return parse_request(await reader.readuntil(_END))
-    except asyncio.LimitOverrunError:
-        raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from None
+async def _read_request(reader: asyncio.StreamReader, bytes_max: int) -> HttpRequest:
+    head = b""
+    while _END not in head[:bytes_max]:
+        if len(head) >= bytes_max:
+            raise RequestRefused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        piece = await reader.read(bytes_max)
+        if not piece:
+            raise asyncio.IncompleteReadError(head, None)
+        head += piece
+        if head.startswith(HELLO):  # the answer tells its client that nobody speaks TLS here
+            _log.info("closing a connection: %s", HELLO_TO_PLAIN)
+            raise RequestRefused(HTTPStatus.BAD_REQUEST)
+    return parse_request(head.partition(_END)[0] + _END)
 
 
 def parse_request(head: bytes) -> HttpRequest:

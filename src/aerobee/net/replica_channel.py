@@ -22,7 +22,7 @@ from ssl import SSLContext, SSLError
 from typing import cast
 
 from aerobee.net.round import Round
-from aerobee.net.tls_faults import explained_tls
+from aerobee.net.tls_faults import HELLO, HELLO_TO_PLAIN, explained_tls
 from aerobee.net.tls_opening import connect
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES, LinkService
@@ -60,6 +60,10 @@ class ReplicaChannel(asyncio.BufferedProtocol):
         self._ready: asyncio.Handle | None = None
         self.link = link
         self.is_dialed = is_dialed
+        self.is_stranger = not is_dialed
+        """Whether the service has written nothing to one who opened the link: slaves and members of
+        a group are answered once they have proved who they are."""
+        self.has_heard = False
 
     # From the loop.
 
@@ -98,6 +102,7 @@ class ReplicaChannel(asyncio.BufferedProtocol):
     def write(self, buffers: Sequence[bytes | memoryview]) -> None:
         if self._transport is None:
             return
+        self.is_stranger = False
         self._unready_bytes += sum(map(len, buffers))
         self._transport.writelines(buffers)
         if self._unready_bytes >= READY_BYTES and not self._is_full and self._ready is None:
@@ -163,7 +168,7 @@ class ReplicaLinks:
 
     def opened(self, channel: ReplicaChannel, peer: Peer, own: Peer) -> None:
         is_one_too_many = len(self._channels) >= self._links_max and not channel.is_dialed
-        if self._is_ending or is_one_too_many:
+        if self._is_ending or (is_one_too_many and not self._dismiss_stranger()):
             _log.warning("too many HA connections: one is refused", extra={"peer": str(peer)})
             channel.abort()
             return
@@ -172,7 +177,24 @@ class ReplicaLinks:
         link, is_dialed = channel.link, channel.is_dialed
         self._carry_out(self._service.on_link_open(link, peer, is_dialed, now, str(own)))
 
+    def _dismiss_stranger(self) -> bool:
+        """Give the room of the oldest link to which nothing was said to a new one: a crowd that
+        says nothing, or nothing right, must not lock slaves out."""
+        for channel in self._channels.values():
+            if channel.is_stranger:
+                _log.info("closing an HA connection: another takes its place")
+                channel.abort()
+                self.closed(channel)
+                return True
+        return False
+
     def received(self, channel: ReplicaChannel, data: memoryview) -> None:
+        if not channel.has_heard and channel.link in self._channels:
+            channel.has_heard = True
+            if not channel.is_dialed and data[: len(HELLO)] == HELLO:
+                _log.info("closing an HA connection: %s", HELLO_TO_PLAIN)
+                channel.abort()
+                return
         if channel.link in self._channels:
             self._read_now()
             # Not the time of the round: a lease counts from after a message was received.

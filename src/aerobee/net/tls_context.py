@@ -20,15 +20,20 @@ _VERIFY = {
     Asked.REQUIRE: ssl.CERT_REQUIRED,
 }
 
+HTTP2 = "h2"
+"""Clients of gRPC insist on it; those of remoting ask for nothing."""
+HTTP1 = "http/1.1"
+
 
 class BadTlsFile(Misuse):
     """A file of certificates or keys cannot be used."""
 
 
-def server_context(config: TlsConfig, asked: Asked) -> ssl.SSLContext:
-    """The context of a port on which those who connect are asked for a certificate, or not."""
+def server_context(config: TlsConfig, asked: Asked, spoken: str = HTTP2) -> ssl.SSLContext:
+    """The context of a port on which those who connect are asked for a certificate, or not.
+    `spoken` is agreed on with those who ask what is spoken inside (ALPN)."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_alpn_protocols(["h2"])  # clients of gRPC insist on it
+    context.set_alpn_protocols([spoken])
     _restrict(context, config)
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
     context.num_tickets = 0

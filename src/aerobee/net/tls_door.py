@@ -5,14 +5,18 @@ HTTP with something else. From then on the connection belongs to its protocol: a
 one look at its first read, and pays nothing later.
 
 A crowd of handshakes may not take the loop from those who are in: all handshakes together get half
-of the time, in slices of a millisecond; the others wait for the next slice. A handshake that is not
-over after ten seconds is given up, and so is the newest when there are too many.
+of the time, in slices of a millisecond; the others wait for the next slice. A connection that waits
+has cost no more than its first read: OpenSSL is asked when it is its turn. Addresses take turns, so
+that a crowd from one does not keep the others waiting, and of one address the newest waits longest.
+A handshake that is not over after ten seconds is given up, and so is the newest when there are too
+many, or half as many of which a quarter are from its address.
 """
 
 import asyncio
 import logging
 import ssl
-from collections import deque
+import time
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -27,6 +31,9 @@ HANDSHAKE_SECONDS_MAX = 10.0
 SILENCE_SECONDS_MAX = 120.0
 """Where plain text is allowed: Java clients keep connections to name servers without a word."""
 HALF_OPEN_MAX = 2_000
+CROWD_MIN = HALF_OPEN_MAX // 2
+ADDRESS_MAX = HALF_OPEN_MAX // 4
+"""Of one address, where there is a crowd."""
 SLICE_SECONDS = 0.001
 SLICE_EVERY_SECONDS = 0.002
 
@@ -49,20 +56,27 @@ class TlsDoor:
         context: Callable[[], ssl.SSLContext | None],
         check: Check = anybody,
         *,
+        plain_answer: bytes = b"",
         handshake_seconds_max: float = HANDSHAKE_SECONDS_MAX,
     ) -> None:
-        """`check` says why a peer that has shown a good certificate is not wanted; empty: it is."""
+        """`check` says why a peer that has shown a good certificate is not wanted; empty: it is.
+        `plain_answer` is told to peers that speak plain text where only TLS is spoken."""
         self._make_inner = make_inner
         self._state = state
         self._context = context
         self._check = check
-        self._handshake_seconds_max = handshake_seconds_max
-        self._half_open: set[_FirstByte | TlsLayer] = set()
-        self._waiting: deque[TlsLayer] = deque()
+        self._plain_answer = plain_answer
+        self.handshake_seconds_max = handshake_seconds_max
+        # Each with the address that it is from.
+        self._half_open: dict[_FirstByte | TlsLayer, str] = {}
+        self._of_address: Counter[str] = Counter()
+        # By address, in the order of their turns.
+        self._waiting: dict[str, deque[_FirstByte | TlsLayer]] = {}
         self._slice_end = 0.0
         self._slice_left = 0.0
         self._step_began = 0.0
         self._is_stepping = False
+        self._beginning: TlsLayer | None = None
         self._is_scheduled = False
 
     def accept(self) -> asyncio.Protocol:
@@ -81,25 +95,33 @@ class TlsDoor:
     # From connections whose first byte has not come.
 
     def opened(self, first: "_FirstByte") -> bool:
-        if len(self._half_open) >= HALF_OPEN_MAX:
+        count, source = len(self._half_open), first.source
+        is_crowding = count >= CROWD_MIN and self._of_address[source] >= ADDRESS_MAX
+        if count >= HALF_OPEN_MAX or is_crowding:
             self._state.failures += 1
             return False
-        self._half_open.add(first)
+        self._add(first, source)
         return True
 
     def silence_seconds_max(self) -> float:
-        return SILENCE_SECONDS_MAX if self._state.allows_plain else self._handshake_seconds_max
+        return SILENCE_SECONDS_MAX if self._state.allows_plain else self.handshake_seconds_max
 
     def gone(self, first: "_FirstByte") -> None:
-        self._half_open.discard(first)
+        self._remove(first)
 
     def spoke(self, first: "_FirstByte", transport: asyncio.Transport, data: bytes) -> None:
         """The first bytes of a connection are here."""
-        self._half_open.discard(first)
-        context = self._context()
-        if data[0] == HANDSHAKE_BYTE and context is not None:
-            self._begin_handshake(transport, context, data)
-        elif self._state.allows_plain:
+        if data[0] == HANDSHAKE_BYTE and self._context() is not None:
+            if self._has_time():
+                self.begin_handshake(first, transport, data)
+                self._end_step()
+            else:
+                first.hold(data)
+                self._wait(first, first.source)
+            return
+        first.end_wait()
+        self._remove(first)
+        if self._state.allows_plain:
             inner = self._make_inner()
             transport.set_protocol(inner)
             inner.connection_made(transport)
@@ -110,34 +132,44 @@ class TlsDoor:
                 "closing a connection: plain text on a port that speaks TLS only",
                 extra={"peer": _peer(transport)},
             )
+            self._turn_away(transport)
+
+    def _turn_away(self, transport: asyncio.Transport) -> None:
+        if self._plain_answer:
+            transport.write(self._plain_answer)
+            transport.close()
+        else:
             transport.abort()
 
-    def _begin_handshake(
-        self, transport: asyncio.Transport, context: ssl.SSLContext, data: bytes
+    def begin_handshake(
+        self, first: "_FirstByte", transport: asyncio.Transport, data: bytes
     ) -> None:
+        """It is the turn of a connection whose first bytes are of a handshake."""
+        context = self._context()
+        if context is None:  # there was one a moment ago
+            transport.abort()
+            return
+        source, left = first.source, first.end_wait()
+        self._remove(first)
         layer = TlsLayer(self, self._make_inner(), context, None)
-        self._half_open.add(layer)
+        self._add(layer, source)
         loop = asyncio.get_running_loop()
-        layer.deadline = loop.call_later(self._handshake_seconds_max, layer.abort)
+        layer.deadline = loop.call_later(left, layer.abort)
         transport.set_protocol(cast(asyncio.Protocol, layer))
         layer.connection_made(transport)
+        self._beginning = layer
         layer.data_received(data)
-        self._end_step()
+        self._beginning = None
 
     # From layers.
 
     def may_shake(self, layer: TlsLayer) -> bool:
-        self._end_step()
-        now = asyncio.get_running_loop().time()
-        if now >= self._slice_end:
-            self._slice_end = now + SLICE_EVERY_SECONDS
-            self._slice_left = SLICE_SECONDS
-        if self._slice_left > 0:
-            self._step_began = now
-            self._is_stepping = True
+        if layer is self._beginning:  # its step is the one that made it
+            self._beginning = None
             return True
-        self._waiting.append(layer)
-        self._schedule()
+        if self._has_time():
+            return True
+        self._wait(layer, self._half_open.get(layer, ""))
         return False
 
     def shaken(self, layer: TlsLayer) -> bool:
@@ -160,18 +192,45 @@ class TlsDoor:
 
     def _over(self, layer: TlsLayer) -> None:
         self._end_step()
-        self._half_open.discard(layer)
+        self._remove(layer)
         if layer.deadline is not None:
             layer.deadline.cancel()
             layer.deadline = None
 
+    def _add(self, one: "_FirstByte | TlsLayer", source: str) -> None:
+        self._half_open[one] = source
+        self._of_address[source] += 1
+
+    def _remove(self, one: "_FirstByte | TlsLayer") -> None:
+        source = self._half_open.pop(one, None)
+        if source is not None:
+            self._of_address[source] -= 1
+            if not self._of_address[source]:
+                del self._of_address[source]
+
     # Slices.
+
+    def _has_time(self) -> bool:
+        """Whether a step may be done now. It is charged from here to `_end_step`, by a clock of the
+        system: that of uvloop stands still while callbacks of one turn are run."""
+        self._end_step()
+        now = time.monotonic()
+        if now >= self._slice_end:
+            self._slice_end = now + SLICE_EVERY_SECONDS
+            self._slice_left = SLICE_SECONDS
+        self._is_stepping = self._slice_left > 0
+        self._step_began = now
+        return self._is_stepping
+
+    def _wait(self, one: "_FirstByte | TlsLayer", source: str) -> None:
+        self._waiting.setdefault(source, deque()).append(one)
+        self._schedule()
 
     def _end_step(self) -> None:
         """Charge the step that was allowed last."""
         if self._is_stepping:
             self._is_stepping = False
-            self._slice_left -= asyncio.get_running_loop().time() - self._step_began
+            self._slice_left -= time.monotonic() - self._step_began
 
     def _schedule(self) -> None:
         if not self._is_scheduled:
@@ -180,12 +239,14 @@ class TlsDoor:
 
     def _next_slice(self) -> None:
         self._is_scheduled = False
-        for _ in range(len(self._waiting)):
-            layer = self._waiting.popleft()
-            layer.go_on()  # comes back to the end of the row if the slice is used up
+        while self._waiting and self._has_time():
+            source = next(iter(self._waiting))
+            row = self._waiting.pop(source)
+            one = row.popleft()
+            if row:  # its next comes after one of each other address
+                self._waiting[source] = row
+            one.go_on()
             self._end_step()
-            if self._slice_left <= 0:
-                break
         if self._waiting:
             self._schedule()
 
@@ -197,9 +258,12 @@ class _FirstByte(asyncio.Protocol):
         self._door = door
         self._transport: asyncio.Transport | None = None
         self._deadline: asyncio.TimerHandle | None = None
+        self._held: bytes | None = None
+        self.source = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self.source = str((transport.get_extra_info("peername") or ("",))[0])
         if not self._door.opened(self):
             self.abort()
             return
@@ -207,22 +271,47 @@ class _FirstByte(asyncio.Protocol):
         self._deadline = asyncio.get_running_loop().call_later(seconds, self.abort)
 
     def data_received(self, data: bytes) -> None:
-        self._end_wait()
-        if self._transport is not None:
+        if self._held is not None:  # the transport may bring one read more than it was asked for
+            self._held += data
+        elif self._transport is not None:
+            self._end_silence()
             self._door.spoke(self, self._transport, data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end_wait()
+        self.end_wait()
+        self._transport = None
         self._door.gone(self)
+
+    def hold(self, data: bytes) -> None:
+        """Keep the first bytes until it is this connection's turn."""
+        self._held = data
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        held, self._held = self._held, None
+        if self._transport is not None and held is not None:
+            self._transport.resume_reading()
+            self._door.begin_handshake(self, self._transport, held)
 
     def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
 
-    def _end_wait(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def _end_silence(self) -> None:
+        """It has spoken: whether it waits for its turn or not, it has the time of a handshake."""
+        self.end_wait()
+        seconds = self._door.handshake_seconds_max
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self.abort)
+
+    def end_wait(self) -> float:
+        """Stop the clock; the seconds that were left."""
+        if self._deadline is None:
+            return 0.0
+        left = self._deadline.when() - asyncio.get_running_loop().time()
+        self._deadline.cancel()
+        self._deadline = None
+        return max(left, 0.0)
 
 
 def _deliver(inner: Protocol, data: bytes) -> None:

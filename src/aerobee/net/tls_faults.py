@@ -5,6 +5,10 @@ The side that fails speaks of "the other side": each text is shown by servers an
 
 import ssl
 
+HELLO = b"\x16\x03"
+"""The first bytes of a TLS handshake."""
+HELLO_TO_PLAIN = "a TLS hello on a plain connection"
+
 _EXPIRED = 10
 _NOT_YET_VALID = 9
 _SELF_SIGNED = 18

@@ -7,7 +7,7 @@ Contexts are replaced as a whole when their files change: connections that are o
 import ssl
 
 from aerobee.net.tls_config import Asked, TlsConfig, TlsMode
-from aerobee.net.tls_context import outgoing_context, server_context
+from aerobee.net.tls_context import HTTP1, outgoing_context, server_context
 
 
 class TlsState:
@@ -17,7 +17,10 @@ class TlsState:
         """BadTlsFile: a file cannot be used."""
         self.config = config
         self.service: ssl.SSLContext | None = None
-        """Of ports for clients and of the page of metrics; None: nobody speaks TLS there."""
+        """Of ports for clients; None: nobody speaks TLS there."""
+        self.pages: ssl.SSLContext | None = None
+        """Of pages of HTTP: metrics, the console. A browser that could speak HTTP/2 learns here
+        that these do not."""
         self.links: ssl.SSLContext | None = None
         """Of the HA port: those who connect show a certificate."""
         self.outgoing: ssl.SSLContext | None = None
@@ -36,10 +39,12 @@ class TlsState:
     def load(self) -> None:
         """Read all files again. BadTlsFile: one cannot be used, and nothing was changed."""
         config = self.config
-        service = links = outgoing = None
+        service = pages = links = outgoing = None
         if config.mode is not TlsMode.DISABLED:
             service = server_context(config, config.asks_clients)
+            pages = server_context(config, config.asks_clients, HTTP1)
             links = server_context(config, Asked.REQUIRE)
         if config.dials_tls:
             outgoing = outgoing_context(config)
-        self.service, self.links, self.outgoing = service, links, outgoing
+        self.service, self.pages = service, pages
+        self.links, self.outgoing = links, outgoing

@@ -48,5 +48,5 @@ def test_a_guest_on_another_address_needs_tls_or_to_be_insecure_by_name(tmp_path
         await guest.stop()
         return guest.said
 
-    assert "tlsCertPath" in asyncio.run(live(None))
+    assert "tlsCertificate" in asyncio.run(live(None))
     assert "INSECURE" in asyncio.run(live("true"))

@@ -16,7 +16,7 @@ from aerobee.console.session.visitor import Role
 from aerobee.console.settings import ConsoleConfig
 from tests.console_kit import ConsoleClient, served_console
 from tests.process_kit import Started
-from tests.tls_kit import certificates
+from tests.tls_kit import certificates, server_config
 from tests.up_kit import no_failure
 
 
@@ -73,15 +73,13 @@ def test_the_first_password_is_printed_once_and_roles_may_do_what_they_may(
 
 
 def test_the_cookie_of_a_session_is_of_this_host_and_of_tls_alone(tmp_path: Path) -> None:
-    pair = certificates().host
     put_account(str(tmp_path / FILE), "alice", Role.VIEWER, "long enough")
     config = ConsoleConfig(
         port=0,
         name_servers="127.0.0.1:1",
         folder=str(tmp_path),
         is_login_required=True,
-        certificate=pair.certificate,
-        key=pair.key,
+        tls=server_config(is_outgoing=False),
     )
     with served_console(config) as console:
         connection = HTTPSConnection(

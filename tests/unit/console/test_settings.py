@@ -48,7 +48,7 @@ def test_mistakes_are_told_together() -> None:
     with pytest.raises(BadConfig) as caught:
         read_settings(None, {"AEROBEE_CONSOLE_LISTEN_PORT": "x"}, [Given("lstenPort", "1", "--p")])
     assert len(caught.value.mistakes) == 2
-    with pytest.raises(BadConfig, match="belong together"):
+    with pytest.raises(BadConfig, match="needs tlsCertificate and tlsKey"):
         read_settings(None, {}, [Given("tlsCertPath", "a.pem", "--c")])
 
 
@@ -63,6 +63,24 @@ def test_mistakes_are_told_together() -> None:
 def test_addresses_and_words_of_settings_are_checked(key: str, value: str) -> None:
     with pytest.raises(BadConfig, match=key):
         read_settings(None, {}, [Given(key, value, "--x")])
+
+
+def test_certificates_have_the_settings_of_servers(tmp_path: Path) -> None:
+    file = tmp_path / "console.conf"
+    file.write_text("tls.server.mode=enforcing\ntls.server.certPath=a.crt\ntlsKey=/other\n")
+    told = read_settings(str(file), {"AEROBEE_CONSOLE_TLS_KEY": "a.key"}, [])
+    assert (told.has_tls, told.tls.certificate, told.tls.key) == (True, "a.crt", "a.key")
+    assert not told.tls.dials_tls
+    short = [Given("tlsCertPath", "a.crt", "--c"), Given("tlsKeyPath", "a.key", "--k")]
+    assert read_settings(None, {}, short).tls == told.tls
+    assert not ConsoleConfig().has_tls
+
+
+@pytest.mark.parametrize("key", ["tlsPeers", "tlsOutgoingAuthority", "tlsMode"])
+def test_a_setting_of_tls_without_a_meaning_for_a_console_is_refused(key: str) -> None:
+    pair = [Given("tlsCertPath", "a.crt", "--c"), Given("tlsKeyPath", "a.key", "--k")]
+    with pytest.raises(BadConfig, match=key):
+        read_settings(None, {}, [*pair, Given(key, "permissive", "--x")])
 
 
 def test_pages_of_jobs_are_a_list() -> None:

@@ -9,6 +9,7 @@ import pytest
 from aerobee.net.http_listener import HttpLimits, HttpListener, Page
 from aerobee.net.listener import bind, port_of
 from aerobee.net.tls_context import client_context
+from aerobee.net.tls_faults import HELLO_TO_PLAIN
 from aerobee.net.tls_state import TlsState
 from tests.net_kit import in_loop
 from tests.tls_kit import certificates, server_config
@@ -56,9 +57,11 @@ def test_pages_are_served_by_tls_and_refused_without_where_that_is_asked_for() -
         await listener.start(sockets)
         port = port_of(sockets[0])
         assert await said(port, GET) == b""
-        reader, writer = await asyncio.open_connection(
-            "localhost", port, ssl=client_context(certificates().authority)
-        )
+        context = client_context(certificates().authority)
+        context.set_alpn_protocols(["h2", "http/1.1"])  # as Prometheus comes
+        reader, writer = await asyncio.open_connection("localhost", port, ssl=context)
+        shown = writer.get_extra_info("ssl_object")
+        assert shown.selected_alpn_protocol() == "http/1.1"
         writer.write(GET)
         assert b"secret" in await until_closed(reader)
         writer.close()
@@ -176,6 +179,19 @@ def test_what_is_not_served_is_refused_and_closed(request_bytes: bytes, status: 
     in_loop(run)
 
 
+def test_a_tls_hello_on_a_plain_port_is_closed_and_the_log_says_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def run() -> None:
+        async with serving(plain) as port:
+            assert status_of(await said(port, b"\x16\x03\x01\x02\x00\x01\x00")) == 400
+            assert unchunked(await said(port, GET)) == b"one\ntwo\n"
+
+    with caplog.at_level(logging.INFO):
+        in_loop(run)
+    assert HELLO_TO_PLAIN in caplog.text
+
+
 def test_a_request_that_does_not_come_is_not_waited_for() -> None:
     async def run() -> None:
         async with serving(plain, HttpLimits(request_seconds_max=0.05)) as port:
@@ -209,12 +225,34 @@ def test_a_peer_that_does_not_read_is_dropped_and_the_page_ends() -> None:
 def test_only_so_many_are_served_at_once() -> None:
     async def run() -> None:
         async with serving(plain, HttpLimits(connections_max=2)) as port:
-            held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
-            assert await said(port, GET) == b""
-            for reader, writer in held:
+            held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+            assert await until_closed(held[0][0]) == b""  # the oldest has made room
+            for reader, writer in held[1:]:
                 writer.write(GET)
                 assert unchunked(await until_closed(reader)) == b"one\ntwo\n"
+            for _, writer in held:
                 writer.close()
+
+    in_loop(run)
+
+
+def test_who_is_being_answered_makes_no_room_for_others() -> None:
+    async def run() -> None:
+        asked = asyncio.Event()
+
+        def long() -> Iterator[bytes]:
+            asked.set()
+            while True:
+                yield bytes(1 << 16)
+
+        limits = HttpLimits(connections_max=1)
+        async with serving(lambda: Page(long()), limits) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(GET)
+            await asked.wait()
+            assert await said(port, GET) == b""
+            assert await reader.readexactly(1 << 20)
+            writer.close()
 
     in_loop(run)
 

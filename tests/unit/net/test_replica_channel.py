@@ -1,11 +1,13 @@
 import asyncio
 import contextlib
+import logging
 import socket
 import struct
 
 import pytest
 
 from aerobee.net.replica_channel import LINKS_MAX, WRITE_HIGH_BYTES
+from aerobee.net.tls_faults import HELLO_TO_PLAIN
 from aerobee.ports.replica_link import READY_BYTES
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer, ReadLink
 from tests.net_kit import EchoService, LinkedEcho, Running, in_loop
@@ -229,7 +231,9 @@ def test_one_link_too_many_is_refused_and_the_others_go_on() -> None:
         async with Linked() as server:
             writers = []
             for _ in range(LINKS_MAX):
-                _, writer, link = await server.connect()
+                reader, writer, link = await server.connect()
+                server.do(LinkWrite(link, [b"known"]))
+                assert await reader.readexactly(5) == b"known"
                 writers.append(writer)
             reader, _ = await server.knock()
             with contextlib.suppress(ConnectionResetError):
@@ -243,6 +247,43 @@ def test_one_link_too_many_is_refused_and_the_others_go_on() -> None:
                 assert await server.links.hear("open") in server.links.dialed
 
     in_loop(test)
+
+
+def test_a_crowd_of_strangers_does_not_lock_a_slave_out() -> None:
+    async def test() -> None:
+        async with Linked() as server:
+            known, own, slave = await server.connect()
+            server.do(LinkWrite(slave, [b"known"]))
+            assert await known.readexactly(5) == b"known"
+            strangers = [await server.connect() for _ in range(LINKS_MAX - 1)]
+            strangers[0][1].write(b"nothing right")
+            assert await server.links.hear("bytes") == strangers[0][2]
+            _, late = await server.knock()
+            assert await server.links.hear("closed") == strangers[0][2]
+            new = await server.links.hear("open")
+            late.write(b"a proof")
+            own.write(b"a report")
+            assert {await server.links.hear("bytes") for _ in range(2)} == {slave, new}
+            assert await strangers[0][0].read() == b""
+
+    in_loop(test)
+
+
+def test_a_tls_hello_on_a_plain_link_is_closed_and_the_log_says_why(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test() -> None:
+        async with Linked() as server:
+            reader, writer, link = await server.connect()
+            writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01")
+            with contextlib.suppress(ConnectionResetError):
+                assert await reader.read() == b""
+            assert await server.links.hear("closed") == link
+            assert server.links.received[link] == b""
+
+    with caplog.at_level(logging.INFO):
+        in_loop(test)
+    assert HELLO_TO_PLAIN in caplog.text
 
 
 def test_a_reset_of_the_peer_closes_its_link_only() -> None:

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import socket
 import ssl
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -13,7 +14,7 @@ from aerobee.errors import ConnectionLost
 from aerobee.net.line import open_line
 from aerobee.net.tls_config import Asked, TlsMode
 from aerobee.net.tls_context import client_context
-from aerobee.net.tls_door import HALF_OPEN_MAX, TlsDoor
+from aerobee.net.tls_door import ADDRESS_MAX, CROWD_MIN, HALF_OPEN_MAX, TlsDoor
 from aerobee.net.tls_faults import explained_tls
 from aerobee.net.tls_layer import TlsLayer
 from aerobee.net.tls_state import TlsState
@@ -248,6 +249,88 @@ def test_a_peer_that_is_gone_at_once_leaves_nothing_behind() -> None:
     in_loop(test)
 
 
+def test_who_waits_for_a_turn_has_cost_nothing_and_addresses_take_turns() -> None:
+    async def test() -> None:
+        made: list[asyncio.Protocol] = []
+
+        def make() -> asyncio.Protocol:
+            made.append(asyncio.Protocol())
+            return made[-1]
+
+        state = TlsState(server_config())
+        door = TlsDoor(make, state, lambda: state.service)
+        loop = asyncio.get_running_loop()
+        door._slice_end = time.monotonic() + 1_000.0  # used up, and none follows for a long time
+        first = door.accept
+        server = await loop.create_server(first, "0.0.0.0", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server:
+            crowd = [await _greet(port, "127.0.0.1") for _ in range(5)]
+            while len(door._waiting.get("127.0.0.1", ())) < 5:
+                await turn()
+            late = await _greet(port, "127.0.0.2")
+            while "127.0.0.2" not in door._waiting:
+                await turn()
+            assert (made, door.half_open()) == ([], 6)
+            turns = []
+            while door._waiting:
+                door._slice_end, door._slice_left = time.monotonic() + 1_000.0, 1e-9  # one step
+                before = {source: len(row) for source, row in door._waiting.items()}
+                door._next_slice()
+                after = {source: len(door._waiting.get(source, ())) for source in before}
+                turns += [source for source in before if after[source] < before[source]]
+            assert turns == ["127.0.0.1", "127.0.0.2", *["127.0.0.1"] * 4]
+            assert len(made) == 6
+            for one in (*crowd, late):
+                await _close(one)
+            door.close()
+
+    in_loop(test)
+
+
+async def _greet(port: int, source: str) -> asyncio.StreamWriter:
+    """A connection that has said the first message of a handshake."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    shaking = ours().wrap_bio(incoming, outgoing, server_hostname="localhost")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        shaking.do_handshake()
+    _, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    writer.write(outgoing.read())
+    return writer
+
+
+def test_one_address_does_not_take_all_the_room() -> None:
+    async def test() -> None:
+        state = TlsState(server_config())
+        door = TlsDoor(asyncio.Protocol, state, lambda: state.service)
+        server = await asyncio.get_running_loop().create_server(door.accept, "0.0.0.0", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server:
+            held = []
+            for number in range(CROWD_MIN + 1):
+                source = f"127.0.1.{number % 50 + 1}"
+                held.append(
+                    await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+                )
+            for _ in range(ADDRESS_MAX):
+                held.append(await asyncio.open_connection("127.0.0.1", port))
+            while door.half_open() < CROWD_MIN + 1 + ADDRESS_MAX:
+                await turn()
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+            await _close(writer)
+            assert state.failures == 1
+            other = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.2.1", 0))
+            while door.half_open() < CROWD_MIN + 2 + ADDRESS_MAX:
+                await turn()
+            door.close()
+            for _, one in (*held, other):
+                await _close(one)
+
+    in_loop(test)
+
+
 def test_handshakes_wait_while_their_share_of_the_loop_is_used_up() -> None:
     async def test() -> None:
         state = TlsState(server_config())
@@ -257,7 +340,7 @@ def test_handshakes_wait_while_their_share_of_the_loop_is_used_up() -> None:
         assert door.may_shake(layers[0])
         # The step took longer than a slice, which none follows for a long time.
         door._step_began -= 1.0
-        door._slice_end = asyncio.get_running_loop().time() + 1_000.0
+        door._slice_end = time.monotonic() + 1_000.0
         assert not door.may_shake(layers[1])
         door._slice_end = 0.0
         assert door.may_shake(layers[1])

@@ -11,6 +11,7 @@ from tests.tls_kit import server_config
 def test_contexts_are_those_that_the_mode_needs() -> None:
     none = TlsState(TlsConfig())
     assert (none.service, none.links, none.outgoing, none.allows_plain) == (None, None, None, True)
+    assert none.pages is None
     disabled = TlsState(server_config(mode=TlsMode.DISABLED))  # whatever else is set
     assert (disabled.service, disabled.links, disabled.outgoing) == (None, None, None)
     permissive = TlsState(server_config(mode=TlsMode.PERMISSIVE))
