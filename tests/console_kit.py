@@ -10,7 +10,9 @@ Or of any cluster, with any settings, on a thread: `served_console(ConsoleConfig
 import asyncio
 import contextlib
 import json
+import random
 import re
+import socket
 import threading
 from collections.abc import Generator, Iterator
 from http.client import HTTPConnection
@@ -134,6 +136,19 @@ def running_console(folder: Path, *flags: str, **environment: str) -> Iterator[C
         assert started.stop()[0] == 0
 
 
+def free_ports() -> int:
+    """A port of this machine that a group of three can be told: it and those ten and twenty above
+    are free, and below those that systems give away."""
+    while True:
+        port = random.randrange(12_000, 32_000, 50)
+        try:
+            for one in range(port, port + 30):
+                socket.create_server(("127.0.0.1", one)).close()
+        except OSError:
+            continue
+        return port
+
+
 @contextlib.contextmanager
 def served_console(config: ConsoleConfig) -> Iterator[ConsoleClient]:
     """A console in this process, on a thread of its own."""
@@ -173,6 +188,18 @@ def guarded_console(folder: Path) -> Iterator[ConsoleClient]:
         with served_console(config) as console:
             assert console.log_in("root", "root-secret").status == 200
             yield console
+
+
+@contextlib.contextmanager
+def insecure_console(folder: Path) -> Iterator[ConsoleClient]:
+    """A console, on loopback, of a cluster that is open to everybody."""
+    words = ("up", "--store", str(folder / "data"), "--port", "0", "--nameserver-port", "0")
+    with Started(folder, *words, "--no-console", "--host", "0.0.0.0", "--insecure") as started:
+        name_server = f"127.0.0.1:{started.ports()['nameserver']}"
+        config = ConsoleConfig(port=0, name_servers=name_server, folder=str(folder))
+        with served_console(config) as console:
+            yield console
+        assert started.stop()[0] == 0
 
 
 async def _put_users(target: str) -> None:

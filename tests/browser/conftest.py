@@ -1,5 +1,9 @@
 """One browser and one cluster with live traffic for all tests of the pages.
 
+Whatever a test is about, it fails if one of its pages had an error on its console, a report of the
+content security policy, a frame, a dialog or another window, or asked another machine for anything:
+a test that has a page refused something says so (`page.expect`).
+
 Both run until the last test of the process: `make test` has these tests last in their part.
 """
 
@@ -15,8 +19,16 @@ from tools.browser.devtools import Browser
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(find_program(), tmp_path_factory.mktemp("browser") / "profile") as opened:
+    folder = tmp_path_factory.mktemp("browser") / "profile"
+    # Other sites are this machine, too.
+    with Browser(find_program(), folder, ["--host-resolver-rules=MAP *.test 127.0.0.1"]) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_wrong_in_a_page(browser: Browser) -> Iterator[None]:
+    yield
+    assert browser.close_pages() == []
 
 
 @pytest.fixture(scope="session")

@@ -300,3 +300,4 @@ def test_an_action_that_fails_says_why_and_stays_open(
     page.fill("#field-name", "not a name!")
     press_button(page, "New topic", "dialog")
     page.wait("document.querySelector('dialog .notice.bad')")
+    page.expect("status of 400")

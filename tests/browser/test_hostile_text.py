@@ -1,9 +1,11 @@
 """Text that clients write, with markup in it, stays text in every page that shows it."""
 
+import ast
 import contextlib
+import shlex
 import socket
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -14,75 +16,86 @@ from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.request_codes import RequestCode
-from tests.browser_kit import DESKTOP, breaches, follow, log_in, open_page, send_raw, visit
-from tests.console_kit import ConsoleClient
+from tests.browser_kit import (
+    DESKTOP,
+    breaches,
+    follow,
+    log_in,
+    open_page,
+    press_button,
+    send_raw,
+    visit,
+)
+from tests.console_kit import ConsoleClient, running_console
+from tests.hostile_text_kit import (
+    MEMBER,
+    MEMBER_GROUP,
+    PAYLOADS,
+    WORDS,
+    broker_of,
+    metric_page,
+    plant_captures,
+    plant_names,
+    plant_results,
+    talkative,
+)
 from tools.browser.devtools import Browser, Page
 
-_CALL = "window.pwned=1"
-_ELEMENTS = (
-    "<script>{0}</script>",
-    "<img src=x onerror={0}>",
-    "<svg onload={0}>",
-    "<svg><script>{0}</script></svg>",
-    "<body onload={0}>",
-    "<iframe srcdoc='<script>parent.{0}</script>'></iframe>",
-    "<iframe src=javascript:{0}></iframe>",
-    "<a href=javascript:{0}>x</a>",
-    "<input autofocus onfocus={0}>",
-    "<select autofocus onfocus={0}>",
-    "<textarea autofocus onfocus={0}>",
-    "<video><source onerror={0}></video>",
-    "<audio src=x onerror={0}>",
-    "<details open ontoggle={0}>",
-    "<object data=javascript:{0}>",
-    "<embed src=javascript:{0}>",
-    "<math><mtext><script>{0}</script></mtext></math>",
-    "<style>@import 'javascript:{0}'</style>",
-    "<link rel=stylesheet href=javascript:{0}>",
-    "<meta http-equiv=refresh content='0;url=javascript:{0}'>",
-)
-_BREAKS = ("{0}", '">{0}', "'>{0}", "</pre></title></textarea>{0}")
 _REST = ("1", "1", "0", "x", "true")
 """The rest of a record of a trace: size, cost, kind, offset id, success."""
-PAYLOADS = [
-    break_out.format(element.format(_CALL)) for element in _ELEMENTS for break_out in _BREAKS
-]
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
+    """Of a cluster of its own, with a page of metrics and results of load tests."""
+    folder = tmp_path_factory.mktemp("hostile")
+    with metric_page() as page:
+        jobs = {"AEROBEE_CONSOLE_PIPELINE_PAGES": page}
+        with running_console(folder, **jobs) as console:
+            plant_results(folder / "data" / "console")
+            yield console
 
 
 @pytest.fixture(scope="module")
 def hostile(console: ConsoleClient) -> Iterator[aerobee.SyncClient]:
     """A client that has sent every payload in every field of a message."""
     with aerobee.connect_sync(console.name_server) as client:
-        for payload in PAYLOADS:
-            word = payload.replace(" ", "/")  # a space would make two keys of it
+        for payload, word in zip(PAYLOADS, WORDS, strict=True):
             client.send("hostile", payload, tag=word, keys=[word], headers={"note": payload})
         yield client
 
 
-_STRANGERS = "main :is(script, iframe, object, embed, video, audio, math, style, link, meta)"
+_STRANGERS = "script, iframe, object, embed, video, audio, math, style, link, meta, img, image, use"
 _EVERY_ROW = f"""
 (async () => {{
-  let strangers = document.querySelectorAll('{_STRANGERS}').length;
+  const address = one => one.href?.baseVal ?? one.href ?? one.src;
+  const isStrange = one => one.matches('main :is({_STRANGERS})')
+    || one.getAttributeNames().some(name => name.startsWith('on') || name === 'background')
+    || typeof address(one) === 'string' && new URL(address(one), location).host !== location.host;
+  const look = () => [...document.body.querySelectorAll('*')].filter(isStrange)
+    .map(one => one.outerHTML.slice(0, 200));
+  const strange = look();
   for (const table of document.querySelectorAll('main [role=table]')) {{
     for (let top = 0; top <= table.scrollHeight; top += table.clientHeight) {{
       table.scrollTop = top;
       await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-      strangers += document.querySelectorAll('{_STRANGERS}').length;
+      strange.push(...look());
     }}
   }}
-  return strangers === 0 && !window.pwned;
+  return window.pwned ? ['it ran'] : strange;
 }})()
 """
 
 
-def is_untouched(page: Page) -> bool:
-    """Whether all is text, in every row of every table of the page."""
-    untouched: bool = page.evaluate(_EVERY_ROW)
-    return untouched
+def strange_parts(page: Page) -> list[str]:
+    """What is not text, in every row of every table of the page: elements and attributes that run
+    or load something, addresses that leave the console."""
+    parts: list[str] = page.evaluate(_EVERY_ROW)
+    return parts
 
 
 def test_there_are_as_many_payloads_as_promised() -> None:
-    assert len(set(PAYLOADS)) >= 60
+    assert len(set(PAYLOADS)) >= 80
 
 
 def test_markup_in_messages_is_text(
@@ -91,12 +104,12 @@ def test_markup_in_messages_is_text(
     page = open_page(browser, console, "/messages?topic=hostile", DESKTOP)
     page.wait(f"document.querySelector('[role=table]')?.ariaRowCount > {len(PAYLOADS)}")
     page.wait("document.querySelector('.table-body')?.innerText.includes('pwned')")
-    assert is_untouched(page)
+    assert strange_parts(page) == []
     rows = console.get("/api/messages?topic=hostile&limit=64")["rows"]
     for row in rows[:: len(rows) // 4]:
         visit(page, console, f"/messages/hostile/{row['offset_id']}")
         page.wait("document.querySelector('.pairs')?.innerText.includes('pwned')")
-        assert is_untouched(page)
+        assert strange_parts(page) == []
     assert breaches(page, console) == []
 
 
@@ -104,15 +117,13 @@ def test_markup_in_what_a_client_says_of_itself_is_text(
     browser: Browser, console: ConsoleClient
 ) -> None:
     """Its id, the group that it sends as, and its subscriptions come with a heartbeat."""
-    broker = console.get("/api/brokers")["rows"][0]["address"]
-    host, _, port = broker.rpartition(":")
     with contextlib.ExitStack() as stack:
         for number, payload in enumerate(PAYLOADS):
             text = f"{number}{payload}"
             group = ConsumerBeat("hostile-group", subscriptions=(Subscription("hostile", text),))
             beat = Heartbeat(text, (text,), (group,))
             request = RemotingCommand(RequestCode.HEART_BEAT, body=encode_heartbeat(beat))
-            peer = stack.enter_context(socket.create_connection((host, int(port))))
+            peer = stack.enter_context(socket.create_connection(broker_of(console)))
             peer.sendall(b"".join(encode(request)))
             assert peer.recv(4)
         console.until("group.hostile-group.members", len(PAYLOADS))
@@ -120,10 +131,10 @@ def test_markup_in_what_a_client_says_of_itself_is_text(
         for path in ("/groups/hostile-group", "/clients?q=pwned"):
             follow(page, path)
             page.wait("document.querySelector('main')?.innerText.includes('pwned')")
-            assert is_untouched(page)
+            assert strange_parts(page) == []
         text = f"0{PAYLOADS[0]}"
         follow(page, f"/clients/{quote(text, safe='')}")
-        assert is_untouched(page)
+        assert strange_parts(page) == []
         assert breaches(page, console) == []
 
 
@@ -135,7 +146,7 @@ def test_markup_in_an_address_is_text(browser: Browser, console: ConsoleClient) 
             " dispatchEvent(new PopStateEvent('popstate'))"
         )
         page.wait("document.querySelector('main .empty')")
-        assert is_untouched(page)
+        assert strange_parts(page) == []
     assert page.troubles == []
 
 
@@ -150,7 +161,7 @@ def test_markup_in_the_reasons_of_dead_letters_is_text(
         pass  # name servers hear of its topic a moment later
     page = open_page(browser, console, f"/dead-letters/{group}", DESKTOP)
     page.wait(f"document.querySelector('[role=table]').ariaRowCount === '{len(PAYLOADS) + 1}'")
-    assert is_untouched(page)
+    assert strange_parts(page) == []
     assert breaches(page, console) == []
 
 
@@ -162,7 +173,7 @@ def test_markup_in_open_transactions_is_text(browser: Browser, console: ConsoleC
     send_raw(console, "hostile-halves", halves)
     page = open_page(browser, console, "/transactions", DESKTOP)
     page.wait(f"document.querySelector('[role=table]').ariaRowCount > {len(PAYLOADS)}")
-    assert is_untouched(page)
+    assert strange_parts(page) == []
     assert breaches(page, console) == []
 
 
@@ -179,16 +190,16 @@ def test_markup_in_a_trace_is_text(
     path = f"/messages/hostile/{sent.message_id}"
     page = open_page(browser, console, path, DESKTOP)
     page.wait(f"document.querySelectorAll('.timeline li').length > {len(PAYLOADS)}")
-    assert is_untouched(page)
+    assert strange_parts(page) == []
     assert breaches(page, console) == []
 
 
 def test_markup_in_the_record_of_actions_is_text(browser: Browser, console: ConsoleClient) -> None:
     for payload in PAYLOADS:
-        assert console.change("POST", "/api/topics", {"name": payload}).status == 400
+        assert console.change("POST", "/api/topics", {"name": payload}).status in (400, 502)
     page = open_page(browser, console, "/audit?q=pwned", DESKTOP)
     page.wait("document.querySelector('.table-body')?.innerText.includes('pwned')")
-    assert is_untouched(page)
+    assert strange_parts(page) == []
     assert breaches(page, console) == []
 
 
@@ -210,5 +221,87 @@ def test_markup_in_users_rights_and_log_ins_is_text(
     for path in ("/users?q=pwned", "/audit?q=pwned"):
         follow(page, path)
         page.wait("document.querySelector('.table-body')?.innerText.includes('pwned')")
-        assert is_untouched(page)
+        assert strange_parts(page) == []
     assert page.troubles == []
+
+
+PLACES = (
+    *("/", "/topics?kind=all&q=", "/groups?kind=all&q=", "/brokers", "/clients", "/dead-letters"),
+    *("/transactions", "/delayed", "/pipeline", "/bench", "/users", "/audit", "/topics/hostile"),
+    *("/messages?topic=hostile", "/messages?topic=hostile&text=pwned", "/groups/hostile-talkers"),
+    *("/dead-letters/hostile-victims", "/brokers/broker-a?all=yes"),
+)
+THEIRS = ("/clients", "/pipeline", "/bench", "/delayed", f"/groups/{MEMBER_GROUP}")
+
+
+def test_no_page_runs_or_loads_what_clients_wrote(
+    browser: Browser, console: ConsoleClient, hostile: aerobee.SyncClient
+) -> None:
+    """All places at once: members, captures, queries, results, messages that wait for a time, names
+    as far as brokers take them."""
+    plant_names(console)
+    plant_captures(hostile)
+    for payload, word in zip(PAYLOADS, WORDS, strict=True):
+        hostile.send("hostile-later", payload, tag=word, keys=[word], delay=1200)
+    with talkative(console):
+        console.until(f"group.{MEMBER_GROUP}.members", 1)
+        page = open_page(browser, console, "/", DESKTOP)
+        client = f"/clients/{quote(MEMBER, safe='')}?stacks=yes"
+        (newest, *older) = [row["name"] for row in console.get("/api/bench")["rows"]]
+        for path in (*PLACES, client, f"/bench/{newest}?with={older[0]}"):
+            follow(page, path)
+            if path in (*THEIRS, client):
+                page.wait("document.querySelector('main').innerText.includes('pwned')")
+            assert strange_parts(page) == [], path
+        page.press("/")
+        for payload in PAYLOADS[:: len(PAYLOADS) // 4]:
+            page.fill("#search", payload)
+            assert strange_parts(page) == []
+
+
+def test_what_a_page_offers_to_copy_has_texts_of_clients_as_single_words(
+    browser: Browser, console: ConsoleClient
+) -> None:
+    """Texts that a sender chose are arguments of the command, and no commands of their own."""
+    evil = "x'; touch pwned; $(id) `id` \"\\ {id} #"
+    send_raw(console, "hostile-ids", [("half", {"TRAN_MSG": "true", "UNIQ_KEY": evil})])
+    page = open_page(browser, console, "/transactions", DESKTOP)
+    bottom = (
+        "(table => (table.scrollTop = table.scrollHeight))(document.querySelector('[role=table]'))"
+    )
+    page.wait(f"{bottom}, {_row_of('hostile-ids')}?.querySelector('button')")
+    page.evaluate(f"{_row_of('hostile-ids')}.querySelector('button').click()")
+    copied = _copied(page)
+    assert shlex.split(copied["aerobee"])[-2:] == ["commit", evil]
+    url = shlex.split(copied["curl"].splitlines()[-1])[-1]
+    assert unquote(url.split("/")[-2]) == evil
+    told = [
+        one.value for one in ast.walk(ast.parse(copied["Python"])) if isinstance(one, ast.Constant)
+    ]
+    assert any(quote(evil, safe="!'()*") in str(one) for one in told)
+    page.press("Escape")
+
+    follow(page, "/topics/hostile")
+    press_button(page, "Send message")
+    page.fill("#field-keys", "{body}")
+    page.fill("#field-body", f"two  spaces, {{tag}}, {evil}")
+    words = shlex.split(_copied(page)["aerobee"])
+    assert f"two  spaces, {{tag}}, {evil}" in words
+    assert "{body}" in words
+
+
+def _row_of(text: str) -> str:
+    return (
+        "[...document.querySelectorAll('.table-body [role=row]')]"
+        f".find(row => row.innerHTML.includes({text!r}))"
+    )
+
+
+def _copied(page: Page) -> dict[str, str]:
+    """What the open dialog offers to copy, by its kind."""
+    page.wait("document.querySelector('dialog .copy-as')?.innerText.includes('aerobee')")
+    told: dict[str, str] = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('dialog .copy-as button')]"
+        ".map(one => [one.innerText.trim(), one.title]))"
+    )
+    return told

@@ -7,6 +7,7 @@
         page.click("a[href='/topics']")
         page.picture(Path("topics.png"))
         page.troubles           errors on the console, exceptions, dialogs, reports of the CSP
+        page.strangers()        requests to anything but the sites that it was sent to
 
 Messages are JSON, each ended by a NUL; one thread writes them and reads until the answer comes, and
 notes the events that arrive meanwhile.
@@ -20,9 +21,10 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from tools.browser.chromium import Program
 
@@ -50,6 +52,9 @@ for place, pipe in zip((3, 4), pipes):
     os.dup2(pipe, place)
 os.execv(sys.argv[3], sys.argv[3:])
 """
+_ISSUES = ("ContentSecurityPolicyIssue", "MixedContentIssue", "CookieIssue", "CorsIssue")
+_WITHIN = ("data", "about", "blob")
+"""Schemes of what a page makes itself."""
 _KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Tab": 9}
 
 
@@ -60,10 +65,11 @@ class BrowserError(Exception):
 class Browser:
     """A browser process with a profile folder of its own."""
 
-    def __init__(self, program: Program, folder: Path) -> None:
+    def __init__(self, program: Program, folder: Path, flags: Sequence[str] = ()) -> None:
+        """`flags`: more than those that every browser is started with."""
         self._reader, theirs_out = os.pipe()
         theirs_in, self._writer = os.pipe()
-        command = [program.path, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        command = [program.path, *FLAGS, *flags, f"--user-data-dir={folder}", "about:blank"]
         with (folder.parent / f"{folder.name}.err").open("wb") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PLACE_PIPES, str(theirs_in), str(theirs_out), *command],
@@ -96,10 +102,19 @@ class Browser:
         context = self.call("Target.createBrowserContext")["browserContextId"]
         target = self.call("Target.createTarget", url="about:blank", browserContextId=context)
         session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
-        page = Page(self, session["sessionId"])
+        page = Page(self, session["sessionId"], context)
         self._pages[session["sessionId"]] = page
         page.prepare()
         return page
+
+    def close_pages(self) -> list[str]:
+        """Close all pages; what went wrong in them, and was not expected."""
+        found = []
+        for page in list(self._pages.values()):
+            found += page.faults()
+            self.call("Target.disposeBrowserContext", browserContextId=page.context)
+        self._pages.clear()
+        return found
 
     def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
         number = next(self._numbers)
@@ -140,14 +155,16 @@ class Browser:
 class Page:
     """A tab: its address, its document, and what went wrong in it."""
 
-    def __init__(self, browser: Browser, session: str) -> None:
+    def __init__(self, browser: Browser, session: str, context: str) -> None:
         self._browser = browser
         self._session = session
+        self.context = context
         self.troubles: list[str] = []
         self.requests: list[str] = []
+        self._sites: set[str] = set()
 
     def prepare(self) -> None:
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -156,6 +173,8 @@ class Page:
     def note(self, method: str, event: Mapping[str, Any]) -> None:
         if method == "Network.requestWillBeSent":
             self.requests.append(event["request"]["url"])
+        elif method == "Network.webSocketCreated":
+            self.requests.append(event["url"])
         elif method == "Runtime.exceptionThrown":
             details = event["exceptionDetails"]
             said = details.get("exception", {}).get("description", details["text"])
@@ -168,6 +187,31 @@ class Page:
             self.troubles.append(f"log: {entry['text']} {entry.get('url', '')}")
         elif method == "Page.javascriptDialogOpening":
             self.troubles.append(f"dialog: {event['message']}")
+        elif method in ("Page.windowOpen", "Page.frameAttached"):
+            self.troubles.append(f"{method}: {event.get('url', '')}")
+        elif method == "Audits.issueAdded" and event["issue"]["code"] in _ISSUES:
+            self.troubles.append(f"{event['issue']['code']}: {event['issue']['details']}")
+
+    def faults(self) -> list[str]:
+        """Everything that a page must not do and this one did until now."""
+        self.evaluate("true")  # what was on its way has come before the answer
+        return [*self.troubles, *(f"asked for {url}" for url in self.strangers())]
+
+    def strangers(self) -> list[str]:
+        """Requests to anything but the sites that the page was sent to by `go`."""
+        return [url for url in self.requests if not self._is_own(url)]
+
+    def expect(self, *texts: str) -> None:
+        """Take troubles with these texts, each of which there must be, for right."""
+        self.evaluate("true")  # what was on its way has come before the answer
+        for text in texts:
+            if not any(text in one for one in self.troubles):
+                raise BrowserError(f"nothing said {text!r}: {self.troubles}")
+        self.troubles = [one for one in self.troubles if not any(text in one for text in texts)]
+
+    def _is_own(self, url: str) -> bool:
+        parts = urlsplit(url)
+        return parts.scheme in _WITHIN or f"{parts.scheme}://{parts.netloc}" in self._sites
 
     def resize(self, width: int, height: int, *, phone: bool = False, scale: float = 1) -> None:
         self.call(
@@ -184,6 +228,8 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=features)
 
     def go(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._sites.add(f"{parts.scheme}://{parts.netloc}")
         said = self.call("Page.navigate", url=url)
         if said.get("errorText"):
             raise BrowserError(f"{url}: {said['errorText']}")

@@ -132,29 +132,28 @@ export function fill(
   values: Record<string, unknown>,
   quoted: (value: unknown) => string,
 ): string {
-  const put = (text: string) =>
-    text
-      .replace(/\{(\w+)\+(--\w+ )?\}/g, (_, name: string, flag = "") =>
-        listed(values[name])
-          .map((value) => flag + quoted(value))
-          .join(" "),
-      )
-      .replace(/\{(\w+)@\}/g, (_, name: string) => quoted(momentOf(values[name])))
-      .replace(/\{(\w+)(?:!r)?\}/g, (_, name: string) => quoted(values[name]));
-  return put(
-    template.replace(/\[([^\]]*)\]/g, (whole, inner: string) => {
-      const choice = /^(.*)\?([!-]?)\{(\w+)(?:=(\w+))?\}$/.exec(inner);
-      if (choice) {
-        const [, text = "", mark = "", name = "", word] = choice;
-        return isChosen(values[name], mark, word) ? text : "";
-      }
-      const names = [...inner.matchAll(/\{(\w+)/g)].map((match) => match[1] ?? "");
-      if (names.length === 0) return whole;
-      return names.every((name) => isThere(values[name])) ? inner : "";
-    }),
-  )
+  const chosen = template.replace(/\[([^\]]*)\]/g, (whole, inner: string) => {
+    const choice = /^(.*)\?([!-]?)\{(\w+)(?:=(\w+))?\}$/.exec(inner);
+    if (choice) {
+      const [, text = "", mark = "", name = "", word] = choice;
+      return isChosen(values[name], mark, word) ? text : "";
+    }
+    const names = [...inner.matchAll(/\{(\w+)/g)].map((match) => match[1] ?? "");
+    if (names.length === 0) return whole;
+    return names.every((name) => isThere(values[name])) ? inner : "";
+  });
+  // In one pass: a value may look like a place for another one, and its spaces are its own.
+  return chosen
     .replace(/ {2,}/g, " ")
-    .trim();
+    .trim()
+    .replace(/\{(\w+)(!r|@|\+(?:--\w+ )?)?\}/g, (_, name: string, mark = "") => {
+      if (mark.startsWith("+")) {
+        return listed(values[name])
+          .map((value) => mark.slice(1) + quoted(value))
+          .join(" ");
+      }
+      return quoted(mark === "@" ? momentOf(values[name]) : values[name]);
+    });
 }
 
 function isChosen(value: unknown, mark: string, word: string | undefined): boolean {

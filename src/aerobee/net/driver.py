@@ -32,6 +32,7 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.rpc import CalledService
 from aerobee.ports.service import (
+    AnswerAsked,
     AnswerCall,
     AskedService,
     CallWrite,
@@ -379,6 +380,8 @@ class Driver:
                         self._links.carry_out(effect)
                 case Dial():
                     self._dialer.dial(effect)
+                case AnswerAsked(address, command):
+                    self._dialer.answer(address, command)
                 case Rebuild():
                     self._rebuild(effect)
                 case Welcome(number):

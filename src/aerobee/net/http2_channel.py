@@ -5,10 +5,10 @@ what its calls lead to is done when the round is over, and what they answer is w
 after that.
 
 Back-pressure: a peer that does not read its answers is not read from, and dropped if that takes too
-long. A message that comes in pieces is kept until it is whole, within bounds for a connection and
-for all, and much smaller ones for all connections whose peers have not shown who they are; a stream
-beyond them is refused. Nothing is closed for its age: a stream of telemetry stays
-open for the life of its client.
+long or too many of them wait. A message that comes in pieces is kept until it is whole, within
+bounds for a connection and for all, and much smaller ones for all connections whose peers have not
+shown who they are; a stream beyond them is refused. Nothing is closed for its age: a stream of
+telemetry stays open for the life of its client.
 """
 
 import asyncio
@@ -62,6 +62,7 @@ BEGUN_BYTES_MAX = 32 << 20  # of messages that have not come whole, on one conne
 BEGUN_BYTES_IN_ALL_MAX = 256 << 20
 IDLE_MS_MAX = 120_000  # of a connection without calls
 UNREAD_MS_MAX = 20_000
+UNREAD_BYTES_MAX = 32 << 20  # that the system does not take, of a peer that has given room for them
 MESSAGE_MS_MAX = 30_000  # how long a first message, or one that has begun, may take to come whole
 
 
@@ -93,6 +94,8 @@ class Http2Channel(asyncio.Protocol):
         self.http2 = Http2Connection(Http2Limits(), owner.paths)
         self.calls: dict[int, _Call] = {}
         self.begun_bytes = 0
+        self.written_bytes = 0
+        """Of answers, since the last flush."""
         self.is_strange = True
         """Whether its peer has not shown yet who it is; nobody looks before it sends much."""
         self.last_read_ms = 0
@@ -134,9 +137,22 @@ class Http2Channel(asyncio.Protocol):
     # From the channels.
 
     def flush(self) -> None:
-        output = self.http2.take_output()
-        if output and self._transport is not None:
-            self._transport.write(output)
+        output, transport = self.http2.take_output(), self._transport
+        self.written_bytes = 0
+        if not output or transport is None or transport.is_closing():
+            return
+        if transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
+            _log.warning("dropping a peer that does not read", extra={"peer": str(self.peer)})
+            transport.abort()
+            return
+        transport.write(output)
+
+    def note_written(self, size: int) -> None:
+        """Answers of this size wait to be flushed; many are not kept until the turn is over, so
+        that what the peer leaves unread is seen."""
+        self.written_bytes += size
+        if self.written_bytes > WRITE_HIGH_BYTES:
+            self.flush()
 
     def end(self) -> None:
         """Write what there is, and close."""
@@ -377,6 +393,7 @@ class Http2Channels:
     def _write_data(self, channel: Http2Channel, stream: int, data: bytes) -> None:
         try:
             channel.http2.write_data(stream, data)
+            channel.note_written(len(data))
         except ProtocolError as error:
             _log.warning("dropping a peer that does not read: %s", error)
             channel.abort()

@@ -49,7 +49,14 @@ def too_many_wait(group: str) -> Answer:
     )
 
 
+REMOTING = "remoting"
+GRPC = "grpc"
+
+
 class Request:
+    protocol_type = REMOTING
+    """The protocol that its client speaks, by RocketMQ's name for it."""
+
     __slots__ = (
         "_heard",
         "_outbox",
@@ -131,7 +138,9 @@ class Request:
 
 
 class InnerRequest(Request):
-    """A request of a service in the same process: its answer is a value, not a command."""
+    """A request that a call of gRPC becomes: its answer is a value, not a command."""
+
+    protocol_type = GRPC
 
     __slots__ = ("_then",)
 

@@ -1,10 +1,11 @@
 import asyncio
 import contextlib
+import tracemalloc
 from typing import Self
 
 from aerobee.net.channel import SMALL_BYTES, STRANGE_BYTES_MAX
 from aerobee.net.driver import Driver
-from aerobee.net.http2_channel import IDLE_MS_MAX, MESSAGE_MS_MAX
+from aerobee.net.http2_channel import IDLE_MS_MAX, MESSAGE_MS_MAX, UNREAD_BYTES_MAX
 from aerobee.net.listener import bind, port_of
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
@@ -27,7 +28,8 @@ from aerobee.sim.clock import SimClock
 from tests.http2_kit import HELLO, Frame, frames_in, headers_in, open_stream, unary
 from tests.net_kit import EchoService, in_loop
 
-ECHO, HOLD, SHOUT = "/s/Echo", "/s/Hold", "/s/Shout"
+ECHO, HOLD, SHOUT, FLOOD = "/s/Echo", "/s/Hold", "/s/Shout", "/s/Flood"
+FLOOD_MESSAGES, FLOOD_BYTES = 128, 1 << 20
 
 
 class Shouts:
@@ -86,7 +88,10 @@ class EchoCalls(EchoService):
         return []
 
     def on_call_message(self, call: CallId, message: bytes, now: Now) -> Effects:
-        return [CallWrite(call, message.upper() if self._path(call) == SHOUT else message)]
+        path = self._path(call)
+        if path == FLOOD:
+            return [CallWrite(call, bytes(FLOOD_BYTES))] * FLOOD_MESSAGES
+        return [CallWrite(call, message.upper() if path == SHOUT else message)]
 
     def _path(self, call: CallId) -> str:
         return next(one.path for one in self.starts if one.call == call)
@@ -388,5 +393,30 @@ def test_strangers_share_a_small_room_for_what_has_begun() -> None:
                 status = headers_in(found, 1)[-1]["grpc-status"]
                 assert status == ("0" if is_open else "8"), headers_in(found, 1)
             assert turn.strange_bytes == STRANGE_BYTES_MAX - SMALL_BYTES // 2
+
+    in_loop(test)
+
+
+def test_a_peer_that_gives_room_and_reads_nothing_is_dropped() -> None:
+    """What is written for it at once is more than is kept; its neighbour is served."""
+
+    async def test() -> None:
+        async with Serving() as serving:
+            reader, writer = await serving.connect()
+            reader._transport.pause_reading()  # type: ignore[attr-defined]
+            room = frames.settings_frame([(frames.INITIAL_WINDOW_SIZE, 2**31 - 1)])
+            window = frames.window_frame(0, 2**31 - 1 - 65_535)
+            tracemalloc.start()
+            writer.write(HELLO + room + window + unary(1, FLOOD, b"x"))
+            async with asyncio.timeout(60):
+                heard = {(await serving.service.news.get())[0] for _ in range(2)}
+            peak_bytes = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert heard == {"cancelled", "closed"}
+            assert peak_bytes < 2 * UNREAD_BYTES_MAX < FLOOD_MESSAGES * FLOOD_BYTES
+            reader, writer = await serving.connect()
+            writer.write(HELLO + unary(1, ECHO, b"here"))
+            found = await read_until(reader, frames.HEADERS, 1)
+            assert frame_message(b"here") in [one.payload for one in found]
 
     in_loop(test)

@@ -23,7 +23,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception, consumer_of
 from aerobee.service.proxy.call_checks import check_caller, check_rights
-from aerobee.service.proxy.desk import Asked, Asker, Caller, Learner, QueuePlace, Then
+from aerobee.service.proxy.desk import Agent, Asked, Asker, Caller, Learner, QueuePlace, Then
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import InnerRequest, answer_with
 
@@ -59,14 +59,20 @@ class InnerDesk:
         fields: dict[str, str] | None = None,
         body: bytes = b"",
     ) -> Asked:
-        self._parts.pulls.settle()  # a request sees messages that were sent before it
         command = RemotingCommand(code, ext_fields=fields or {}, body=body)
+        return self._serve(asker, command, header, now, then)
+
+    def _serve(
+        self, asker: Asker, command: RemotingCommand, header: object, now: Now, then: Then
+    ) -> Asked:
+        """Have a request served by the row of its code, behind the gate."""
+        self._parts.pulls.settle()  # a request sees messages that were sent before it
         heard = self._parts.watching.times.heard
-        row = self._reception.table[code]
+        row = self._reception.table[command.code]
         request = InnerRequest(asker.channel, command, now, then, heard)
         gate = self._reception.gate
         if asker.caller is not None and not gate.is_open:
-            if fields is None:
+            if not command.ext_fields:
                 command.ext_fields = write_header(header)
             check_rights(gate, request, asker.caller)
         if asker.caller is not None:
@@ -87,9 +93,12 @@ class InnerDesk:
             request = InnerRequest(asker.channel, command, now, lambda answer: None)
             check_rights(self._reception.gate, request, asker.caller)
 
-    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
-        body = encode_heartbeat(heartbeat)
-        self.ask(asker, RequestCode.HEART_BEAT, NoHeader(), now, then, body=body)
+    def register(
+        self, asker: Asker, agent: Agent, heartbeat: Heartbeat, now: Now, then: Then
+    ) -> None:
+        code, body = RequestCode.HEART_BEAT, encode_heartbeat(heartbeat)
+        command = RemotingCommand(code, language=agent.language, version=agent.version, body=body)
+        self._serve(asker, command, NoHeader(), now, then)
 
     def choose_queue(self, topic: TopicConfig, group: str) -> QueuePlace | None:
         if not is_writable(topic.permission) or topic.write_queues <= 0:

@@ -22,7 +22,10 @@ def build_rpc_door(
         return None
     desk = InnerDesk(identity.name, body_bytes_max, parts, reception)
     messaging = MessagingService(
-        desk, OwnEntryPoints(identity.name, identity.grpc_address), parts.outbox
+        desk,
+        OwnEntryPoints(identity.name, identity.grpc_address),
+        parts.outbox,
+        parts.calls.on_response,
     )
     in_place: CallTaker = NoneInPlace()
     if identity.takes_messages:

@@ -10,10 +10,8 @@ import re
 from dataclasses import dataclass
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.message_type import MessageType
+from aerobee.model.message_type import MessageType, find_type_fault
 from aerobee.model.names import (
-    DEAD_LETTER_PREFIX,
-    RETRY_PREFIX,
     SYSTEM_GROUP_PREFIX,
     SYSTEM_TOPIC_PREFIX,
     SYSTEM_TOPICS,
@@ -22,7 +20,7 @@ from aerobee.model.names import (
 )
 from aerobee.model.properties import is_reserved
 from aerobee.model.subscription import ALL, BY_SQL, BY_TAG
-from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
+from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.grpc.codes import GZIP, SQL_FILTER, GrpcCode, GrpcMessageType
@@ -216,14 +214,7 @@ def _check_size(message: GrpcMessage, system: SystemProperties) -> None:
 
 
 def check_type(topic: TopicConfig, actual: MessageType) -> None:
-    """Check that a topic takes messages of a type. One without the attribute takes normal messages,
-    as with RocketMQ's proxy; retries and dead letters have every type."""
-    wanted = topic.attributes.get(MESSAGE_TYPE, MessageType.NORMAL.value)
-    is_derived = topic.name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
-    if wanted in (MessageType.MIXED.value, actual.value) or is_derived:
-        return
-    raise CallRefused(
-        GrpcCode.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE,
-        f"TopicMessageType validate failed, the expected type is {wanted}, "
-        f"but actual type is {actual.value}",
-    )
+    """Check that a topic takes messages of a type: one without the attribute takes normal ones."""
+    fault = find_type_fault(topic, actual, is_strict=True)
+    if fault is not None:
+        raise CallRefused(GrpcCode.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE, fault)

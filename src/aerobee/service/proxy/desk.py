@@ -41,6 +41,15 @@ class Asker(NamedTuple):
     """None: the service itself asks, for a client that was let pass."""
 
 
+class Agent(NamedTuple):
+    """The program of a client, as lists of clients show it."""
+
+    language: str
+    """By remoting's name for it."""
+    version: int
+    """By remoting's number for it."""
+
+
 class Names(NamedTuple):
     """The topics and groups whose configuration a call goes by."""
 
@@ -100,7 +109,9 @@ class Desk(Protocol):
     def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
         """CallRefused: the asker may not ask for this."""
 
-    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
+    def register(
+        self, asker: Asker, agent: Agent, heartbeat: Heartbeat, now: Now, then: Then
+    ) -> None:
         """Register a client as a producer and a consumer, until it is gone. CallRefused: as for
         `ask`."""
 
