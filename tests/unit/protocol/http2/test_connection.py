@@ -4,9 +4,7 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2 import frames
 from aerobee.protocol.http2.connection import (
     DEFAULT_WINDOW,
-    MISSES_BEFORE_CHANGE,
     PREFACE,
-    SHAPES_MAX,
     Cancelled,
     Http2Connection,
     Opened,
@@ -332,22 +330,6 @@ def test_a_request_that_is_refused_for_its_headers_is_no_call(fields: list[Heade
     assert [(one.kind, one.stream) for one in said(connection)] == [(frames.RST_STREAM, 3)]
 
 
-def test_a_client_that_keeps_every_field_in_the_table_has_one_shape() -> None:
-    connection = calling()
-    shapes = []
-    for number in range(3, 13, 2):
-        block = encode_headers(call_headers(PATH)) + b"\x40\x0fx-mq-request-id\x01%d" % number
-        if number > 9:
-            block = block[:-3] + b"\x02" + b"%d" % number
-        connection.feed(
-            frame(frames.HEADERS, 4, number, block) + unary(number, PATH, b"x")[HEADERS_BYTES:], 0
-        )
-        assert connection.find_call()
-        shapes.append(connection.call_shape)
-        connection.pass_call()
-    assert all(shape is shapes[0] for shape in shapes)
-
-
 def test_a_call_that_nobody_takes_is_an_event_like_any_other() -> None:
     connection = calling()
     said_twice = unary(3, PATH, b"a") + frame(frames.PING, 0, 0, bytes(8)) + unary(5, PATH, b"b")
@@ -496,28 +478,3 @@ def test_a_call_that_was_passed_can_be_answered_as_any_other() -> None:
     kinds = [(one.kind, one.stream) for one in said(connection)]
     assert kinds == [(frames.HEADERS, 3), (frames.DATA, 3), (frames.HEADERS, 3)]
     assert len(connection) == 0
-
-
-def test_a_connection_keeps_few_shapes() -> None:
-    paths = [f"/s/{number}" for number in range(2 * SHAPES_MAX)]
-    connection = Http2Connection(None, frozenset(paths))
-    connection.receive(HELLO, 0)
-    numbers = iter(range(1, 10_000, 2))
-    shapes = []
-    for path in paths * 2:
-        connection.feed(unary(next(numbers), path, b"x"), 0)
-        assert connection.find_call()
-        shapes.append(connection.call_shape)
-        connection.read()
-    first, again = shapes[: len(paths)], shapes[len(paths) :]
-    same = [one is other for one, other in zip(first, again, strict=True)]
-    assert same == [True] * SHAPES_MAX + [False] * SHAPES_MAX
-    for _ in range(MISSES_BEFORE_CHANGE):
-        connection.receive(unary(next(numbers), paths[-1], b"x"), 0)
-    last = []
-    for _ in range(2):
-        connection.feed(unary(next(numbers), paths[-1], b"x"), 0)
-        assert connection.find_call()
-        last.append(connection.call_shape)
-        connection.read()
-    assert last[0] is last[1]
