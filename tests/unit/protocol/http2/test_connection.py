@@ -377,7 +377,7 @@ def test_what_is_no_such_call_is_not_found(data: bytes) -> None:
 
 def test_after_a_change_of_the_header_table_the_same_bytes_are_other_fields() -> None:
     connection = calling()
-    block = b"\xbe" + encode_headers(call_headers(PATH)[1:])
+    block = b"\xbe" + encode_headers([*call_headers(PATH)[1:], ("a", "b")])
     kept = frame(frames.HEADERS, 4, 3, b"\x40\x07:method\x04POST" + block[1:])
     put = frame(frames.HEADERS, 4, 9, b"\x40\x07:method\x03PUT" + block[1:])
     methods = []
