@@ -55,12 +55,13 @@ class Plan:
     open_seconds: float = 20
     apache_warm_seconds: float = 60
     """Of load of each kind, before its first figure: its compiler takes a minute to settle."""
-    filled: int = 500_000
+    filled: int = 1_000_000
+    """Messages to receive: more than a run takes, at 200,000 a second."""
     streams: int = 2_000
     hold_seconds: float = 10
 
 
-QUICK = Plan(rounds=2, seconds=3, open_seconds=5, apache_warm_seconds=10, filled=150_000)
+QUICK = Plan(rounds=2, seconds=3, open_seconds=5, apache_warm_seconds=10, filled=600_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,13 +48,13 @@ from aerobee.protocol.grpc.resources import (
 )
 from aerobee.protocol.grpc.wire import decode, encode
 from aerobee.protocol.http2.connection import Http2Connection
-from aerobee.protocol.http2.frames import DATA, ErrorCode, reset_frame
+from aerobee.protocol.http2.frames import DATA
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from tests.access_kit import secret_of
 from tests.broker_kit import BrokerKit
-from tests.http2_kit import HELLO, frames_in, open_stream, unary
+from tests.http2_kit import HELLO, frames_in, unary
 
 _CALL_EFFECTS = (CallWrite, AnswerCall, EndCall, FlushCalls)
 ADDRESS = Peer("10.0.0.1", 8081)
@@ -161,11 +161,9 @@ class CallKit:
         metadata = tuple(start.metadata.items())
         http2 = Http2Connection(paths=taker.paths)
         now = self.clock.now()
-        # The first request shows its headers, the second is recognised by them.
-        shown = open_stream(1, start.path, *metadata) + reset_frame(1, ErrorCode.CANCEL)
-        http2.receive(HELLO + shown, now.monotonic_ms)
+        http2.receive(HELLO, now.monotonic_ms)
         http2.take_output()
-        http2.feed(unary(3, start.path, data, *metadata), now.monotonic_ms)
+        http2.feed(unary(1, start.path, data, *metadata), now.monotonic_ms)
         taken = taker.taken
         taker.take_all(http2, start.connection, now)
         if taker.taken == taken:

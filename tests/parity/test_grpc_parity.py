@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
 from aerobee.protocol.http2.frames import DATA, END_STREAM, frame
+from aerobee.protocol.http2.hpack import encode_headers
 from aerobee.protocol.http2.huffman import encode_huffman
 from tests.grpc_requests import PLAIN, send_request
-from tests.http2_kit import HELLO, unary
+from tests.http2_kit import HELLO, call_headers, unary
 from tests.pure import pure
 from tests.unit.protocol.grpc.test_ack_message_reader import request as ack_request
 
@@ -46,7 +47,9 @@ def outcome(act: Any) -> tuple[str, object]:
 
 
 CALLS = HELLO + unary(1, "/s/M", b"question") + unary(3, "/s/N", b"x" * 40)
+MORE = b"".join(unary(number, "/s/M", b"again") for number in range(3, 13, 2))
 STREAMS = st.one_of(
+    edited(MORE),
     edited(CALLS),
     st.lists(
         st.builds(
@@ -71,6 +74,54 @@ def test_connections_tell_the_same_and_say_the_same(data: bytes, size: int) -> N
                 break
             events.append([tuple(one) for one in cast(list[Any], done[1])])
         told.append((events, connection.take_output(), len(connection)))
+    assert told[0] == told[1]
+
+
+SHOWN = encode_headers(
+    [*call_headers("/s/M"), ("x-mq-request-id", "00000001"), ("grpc-timeout", "30S")]
+)
+
+
+@given(edited(SHOWN), st.lists(edited(SHOWN), max_size=3))
+def test_shapes_are_learnt_and_recognised_the_same(shown: bytes, blocks: list[bytes]) -> None:
+    seen: list[object] = []
+    for side in SIDES:
+        module = side("aerobee.protocol.http2.header_shape")
+        decoder = side("aerobee.protocol.http2.hpack").HeaderDecoder(1_024)
+        fields = outcome(lambda: decoder.decode(shown))  # noqa: B023
+        if fields[0] != "fine" or decoder.changes:
+            seen.append(fields)
+            continue
+        shape = module.HeaderShape(shown, fields[1], 0)
+        is_learnt = shape.learn(1_024)
+        known = [is_learnt and shape.recognises(block) for block in [shown, *blocks]]
+        seen.append((shape.path, is_learnt, known))
+    assert seen[0] == seen[1]
+
+
+@given(STREAMS, st.integers(40, 400))
+def test_calls_are_found_the_same(data: bytes, size: int) -> None:
+    told = []
+    for side in SIDES:
+        paths = frozenset({"/s/M"})
+        connection = side("aerobee.protocol.http2.connection").Http2Connection(None, paths)
+        connection.receive(HELLO + unary(1, "/s/M", b"shown"), 5)
+        found: list[object] = []
+        for at in range(0, len(data), size):
+            connection.feed(data[at : at + size], 5)
+            while True:
+                if connection.find_call():
+                    place = (connection.call_start, connection.call_stop)
+                    found.append((connection.call_stream, place, connection.answer_bytes_max()))
+                    connection.pass_call()
+                    continue
+                done = outcome(connection.read)
+                if done[0] != "fine" or not connection.is_at_call:
+                    break
+            found.append(done[0])
+            if done[0] != "fine":
+                break
+        told.append((found, connection.take_output(), len(connection)))
     assert told[0] == told[1]
 
 

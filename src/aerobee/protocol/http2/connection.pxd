@@ -25,6 +25,9 @@ cdef class _Stream:
 
 @cython.final
 cdef class Http2Connection:
+    cdef str _ahead_error
+    cdef list _ahead_fields
+    cdef HeaderShape _ahead_shape
     cdef bytearray _block
     cdef int _block_flags
     cdef int _block_frames
@@ -34,6 +37,7 @@ cdef class Http2Connection:
     cdef HeaderDecoder _headers
     cdef Py_ssize_t _held
     cdef long long _idle_frames
+    cdef bint _is_ahead
     cdef bint _is_begun
     cdef long long _last_stream
     cdef object _limits
@@ -81,6 +85,12 @@ cdef class Http2Connection:
 
     @cython.locals(table="long long", shape=HeaderShape)
     cdef bint _find_shape(self, const byte* memory, Py_ssize_t start, Py_ssize_t end) except -1
+
+    @cython.locals(changes="long long", fields=list)
+    cdef void _read_ahead(self, bytes block) except *
+
+    @cython.locals(known=HeaderShape, each=HeaderShape, shape=HeaderShape, is_same=bint)
+    cdef HeaderShape _shape_of(self, bytes block, list fields, long long table)
     cpdef void pass_call(self) except *
 
     @cython.locals(size="long long")
@@ -97,7 +107,7 @@ cdef class Http2Connection:
     cdef void _credit_connection(self, Py_ssize_t size) except *
     cdef void _take_headers(self, int flags, long long number, bytes payload, list events) except *
 
-    @cython.locals(is_ended=bint, fields=list, changes="long long")
+    @cython.locals(is_ended=bint, fields=list)
     cdef void _take_block(self, int flags, long long number, bytes block, list events) except *
     cdef void _check_number(self, long long number) except *
     cdef void _count_idle(self) except *

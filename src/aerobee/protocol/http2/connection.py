@@ -1,12 +1,13 @@
 """One HTTP/2 connection of a server: bytes → streams and their data; answers → bytes.
 
     receive(bytes) ─▶ Opened(stream, headers) ─▶ Received(stream, data) … ─▶ Cancelled(stream)
-    feed(bytes) ─▶ find_call() ─▶ pass_call()     requests whose headers have a known shape
+    feed(bytes) ─▶ find_call() ─▶ pass_call()     requests of some paths, where they lie
     write_headers, write_data, write_trailers, reset ─▶ take_output()
 
-A repeated request of one message (`header_shape`) is taken at `find_call`, without a stream of its
-own: `pass_call` counts it, and its answer is reserved and written as bytes. One that nobody takes
-there goes the way of all others. Law: both ways count the same against every limit.
+A request that has come whole, of one message, is taken at `find_call`, without a stream of its own:
+`pass_call` counts it, and its answer is reserved and written as bytes. One that nobody takes there
+goes the way of all others. Law: both ways count the same against every limit. The headers of a
+repeated request are recognised by their bytes (`header_shape`); others are decoded, once.
 
 A mistake of the peer that concerns one stream resets that stream. One that concerns all of them
 raises RemoteProtocolError: `take_output` then has a GOAWAY that says why, and the connection is to
@@ -30,7 +31,7 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2 import frames
 from aerobee.protocol.http2.answer_frames import AnswerFrames
 from aerobee.protocol.http2.frames import FRAME_BYTES_MAX, FRAME_HEADER_BYTES, ErrorCode
-from aerobee.protocol.http2.header_shape import HeaderField, HeaderShape
+from aerobee.protocol.http2.header_shape import HeaderField, HeaderShape, path_of
 from aerobee.protocol.http2.hpack import HeaderDecoder, HeadersTooLarge
 from aerobee.protocol.http2.limits import Http2Limits
 
@@ -115,6 +116,9 @@ class Http2Connection:
     """C1. Streams that are not in `_streams` and not above `_last_stream` are closed."""
 
     __slots__ = (
+        "_ahead_error",
+        "_ahead_fields",
+        "_ahead_shape",
         "_block",
         "_block_flags",
         "_block_frames",
@@ -124,6 +128,7 @@ class Http2Connection:
         "_headers",
         "_held",
         "_idle_frames",
+        "_is_ahead",
         "_is_begun",
         "_last_stream",
         "_limits",
@@ -180,6 +185,11 @@ class Http2Connection:
         self._resets = 0
         self._paths = paths
         self._shapes: list[HeaderShape] = []
+        # Whether the header block that is next was decoded already, and what was found in it.
+        self._is_ahead = False
+        self._ahead_error = ""
+        self._ahead_fields: list[HeaderField] | None = None
+        self._ahead_shape: HeaderShape | None = None
         self._misses = 0
         self._held = 0  # calls that were passed and will be answered later
         self.is_at_call = False
@@ -258,13 +268,13 @@ class Http2Connection:
             self._take_frame(kind, flags, stream, bytes_at(memory, payload, size), events)
         return events
 
-    # Calls: requests of one message, with headers of a known shape.
+    # Calls: requests of one message, of the paths that are taken where they lie.
 
     def find_call(self) -> bool:
         """Whether such a call is next, whole, and no limit forbids to take it."""
         at = self._position
         end = len(self.input)
-        if not self._shapes or self._block_stream or end - at < 2 * _HEADER_BYTES + _PREFIX_BYTES:
+        if not self._paths or self._block_stream or end - at < 2 * _HEADER_BYTES + _PREFIX_BYTES:
             return False
         memory = bytes_address(self.input)
         if load_u32(memory, at) & 0xFF != _HEADERS or memory[at + 4] != _END_HEADERS:
@@ -274,6 +284,8 @@ class Http2Connection:
         data = headers_end + _HEADER_BYTES
         message = data + _PREFIX_BYTES
         if number & 1 == 0 or number <= self._last_stream or message > end:
+            return False
+        if headers_end - at > _HEADER_BYTES + _FRAME_BYTES_MAX:
             return False
         if load_u32(memory, headers_end) & 0xFF != _DATA or memory[headers_end + 4] != _END_STREAM:
             return False
@@ -295,16 +307,64 @@ class Http2Connection:
         return self._find_shape(memory, at + _HEADER_BYTES, headers_end)
 
     def _find_shape(self, memory: memoryview, start: int, end: int) -> bool:
-        table = self._headers.changes
+        if not self._is_ahead:
+            table = self._headers.changes
+            for each in self._shapes:
+                shape: HeaderShape = each
+                if shape.table == table and shape.matches(memory, start, end):
+                    self.call_shape = shape
+                    return True
+            self._read_ahead(bytes_at(memory, start, end - start))
+        self.call_shape = self._ahead_shape
+        return self._ahead_shape is not None
+
+    def _read_ahead(self, block: bytes) -> None:
+        """Decode the header block that is next. It is decoded once: `_take_block` takes what was
+        found."""
+        self._is_ahead = True
+        self._ahead_fields = self._ahead_shape = None
+        self._ahead_error = ""
+        changes = self._headers.changes
+        try:
+            fields = self._headers.decode(block)
+        except HeadersTooLarge:
+            return
+        except RemoteProtocolError as error:
+            self._ahead_error = error.message
+            return
+        self._ahead_fields = fields
+        if self._paths and _are_sound(fields) and path_of(fields) in self._paths:
+            self._ahead_shape = self._shape_of(block, fields, changes)
+
+    def _shape_of(self, block: bytes, fields: list[HeaderField], table: int) -> HeaderShape:
+        """The shape of a block that was decoded, and that the table had this state before it. It is
+        recognised next time, unless the table goes on changing."""
+        known = None
         for each in self._shapes:
-            shape: HeaderShape = each
-            if shape.table == table and shape.matches(memory, start, end):
-                self.call_shape = shape
-                return True
-        return False
+            if each.has_fields(fields):
+                known = each
+                break
+        is_same = table == self._headers.changes
+        if known is not None and (known.table == table or not is_same):
+            return known
+        shape = HeaderShape(block, fields, table if is_same else -1)
+        if is_same and not shape.learn(self._limits.fields_bytes_max):
+            if known is not None:
+                return known
+            shape.table = -1
+        if known is not None:
+            self._shapes.remove(known)
+        elif len(self._shapes) == SHAPES_MAX:
+            self._misses += 1
+            if self._misses % MISSES_BEFORE_CHANGE:
+                return shape
+            del self._shapes[-1]
+        self._shapes.insert(0, shape)
+        return shape
 
     def pass_call(self) -> None:
         """The call that was found is taken."""
+        self._is_ahead = False
         self._last_stream = self.call_stream
         self._position = self.call_stop
         self._credit_connection(self.call_stop - self.call_start + _PREFIX_BYTES)
@@ -337,22 +397,6 @@ class Http2Connection:
     def open_held(self, number: int) -> None:
         """A call that was passed is answered as any other."""
         self._streams[number] = _Stream(self._stream_window, True)
-
-    def _learn(self, block: bytes, fields: list[HeaderField]) -> None:
-        """Keep the shape of a request that may come again."""
-        shape = HeaderShape(block, fields, self._headers.changes)
-        if shape.path not in self._paths:
-            return
-        self._shapes = [one for one in self._shapes if one.table == shape.table]
-        if len(self._shapes) == SHAPES_MAX:
-            self._misses += 1
-            if self._misses % MISSES_BEFORE_CHANGE:
-                return
-            del self._shapes[-1]
-        if shape.learn(self._limits.fields_bytes_max) and not any(
-            one.recognises(block) for one in self._shapes
-        ):
-            self._shapes.insert(0, shape)
 
     def _take_preface(self, data: bytes) -> int:
         if not PREFACE.startswith(data[: len(PREFACE)]):
@@ -453,15 +497,13 @@ class Http2Connection:
 
     def _take_block(self, flags: int, number: int, block: bytes, events: list[Http2Event]) -> None:
         is_ended = bool(flags & frames.END_STREAM)
-        fields: list[HeaderField] | None = None
-        changes = self._headers.changes
-        try:
+        if not self._is_ahead:
             # Always decoded, even for a stream that is refused: the table goes on.
-            fields = self._headers.decode(block)
-        except HeadersTooLarge:
-            pass
-        except RemoteProtocolError as error:
-            self._fail(ErrorCode.COMPRESSION_ERROR, error.message)
+            self._read_ahead(block)
+        self._is_ahead = False
+        fields = self._ahead_fields
+        if self._ahead_error:
+            self._fail(ErrorCode.COMPRESSION_ERROR, self._ahead_error)
         if number <= self._last_stream:
             self._take_request_trailers(number, is_ended, events)
             return
@@ -475,8 +517,6 @@ class Http2Connection:
         else:
             self._streams[number] = _Stream(self._stream_window, is_ended)
             events.append(Opened(number, fields, is_ended))
-            if self._paths and not is_ended and changes == self._headers.changes:
-                self._learn(block, fields)
 
     def _take_request_trailers(self, number: int, is_ended: bool, events: list[Http2Event]) -> None:
         """Headers after the data of a request: gRPC knows none, but for the end that they are."""

@@ -15,11 +15,16 @@ cdef class HeaderShape:
     cdef readonly list fields
     cdef public object owner
     cdef readonly str path
-    cdef readonly long long table
+    cdef public long long table
 
     cpdef bint learn(self, Py_ssize_t fields_bytes_max) except -1
     cdef void _add_part(self, Py_ssize_t start, Py_ssize_t end) noexcept
 
     @cython.locals(block="const byte*", last=int, index=int, start=Py_ssize_t, size=Py_ssize_t)
     cdef bint matches(self, const byte* memory, Py_ssize_t position, Py_ssize_t end) except -1
+
+    @cython.locals(mine=list, index=Py_ssize_t, one=tuple, other=tuple)
+    cpdef bint has_fields(self, list fields) except -1
     cpdef bint recognises(self, bytes block) except -1
+
+cpdef str path_of(list fields)

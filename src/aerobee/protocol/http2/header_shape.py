@@ -8,6 +8,9 @@ Laws. A block is learnt only if it neither changed the dynamic table nor can be 
 recognised only while the table is the one that it was learnt with (`table`): then the general
 decoder (`hpack`) would find the same fields with other values of `VARYING`, and would find no
 fault. Nothing is kept of the values that vary, so whoever needs them has the block decoded.
+
+Some clients keep every field in the table, which changes with each request. Their blocks are
+decoded, and their shape, which has no `table`, is found by its fields.
 """
 
 from typing import TYPE_CHECKING, TypeAlias
@@ -50,7 +53,8 @@ class HeaderShape:
     __slots__ = ("_block", "_ends", "_parts", "_starts", "fields", "owner", "path", "table")
 
     def __init__(self, block: bytes, fields: list[HeaderField], table: int) -> None:
-        """`fields` are those of the block; `table` numbers the state of the dynamic table."""
+        """`fields` are those of the block; `table` numbers the state of the dynamic table, -1: it
+        is never to be recognised."""
         self._block = block
         self._parts = 0
         if not cython.compiled:
@@ -58,12 +62,9 @@ class HeaderShape:
             self._ends = [0] * _PARTS_MAX
         self.table = table
         self.fields = fields
-        self.path = ""
+        self.path = path_of(fields)
         self.owner: object = None
         """Whatever the service knows of requests of this shape."""
-        for name, value in fields:
-            if name == ":path":
-                self.path = value
 
     def learn(self, fields_bytes_max: int) -> bool:
         """Find the parts of the block. False: its requests are decoded one by one."""
@@ -111,9 +112,29 @@ class HeaderShape:
                     return False
         return position == end
 
+    def has_fields(self, fields: list[HeaderField]) -> bool:
+        """Whether the fields of a block that was decoded are those of this shape."""
+        mine = self.fields
+        if len(fields) != len(mine):
+            return False
+        for index in range(len(mine)):
+            one, other = mine[index], fields[index]
+            if one is not other and one != other and (one[0] != other[0] or one[0] not in VARYING):
+                return False
+        return True
+
     def recognises(self, block: bytes) -> bool:
         """The same of a block by itself."""
         return self.matches(bytes_address(block), 0, len(block))
+
+
+def path_of(fields: list[HeaderField]) -> str:
+    """The path of a request; of several, the last, as `framing.read_call_headers` has it."""
+    path = ""
+    for name, value in fields:
+        if name == ":path":
+            path = value
+    return path
 
 
 def _field_at(block: bytes, position: int) -> tuple[int, int]:

@@ -4,15 +4,14 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2 import frames
 from aerobee.protocol.http2.connection import (
     DEFAULT_WINDOW,
-    MISSES_BEFORE_CHANGE,
     PREFACE,
-    SHAPES_MAX,
     Cancelled,
     Http2Connection,
     Opened,
     Received,
 )
 from aerobee.protocol.http2.frames import ErrorCode, frame
+from aerobee.protocol.http2.header_shape import HeaderField
 from aerobee.protocol.http2.hpack import encode_headers
 from aerobee.protocol.http2.limits import Http2Limits
 from tests.http2_kit import HELLO, Frame, call_headers, frames_in, open_stream, unary
@@ -256,6 +255,8 @@ def test_floods_end_the_connection_and_slow_peers_do_not() -> None:
 # Calls, taken at `find_call` or as events.
 
 PATHS = frozenset({PATH})
+WHOLE = unary(3, PATH, b"message")
+HEADERS_BYTES = len(open_stream(3, PATH))
 
 
 def calling(limits: Http2Limits | None = None) -> Http2Connection:
@@ -267,21 +268,66 @@ def calling(limits: Http2Limits | None = None) -> Http2Connection:
     return connection
 
 
-def test_a_call_is_found_when_its_headers_are_known() -> None:
+def test_a_call_is_found_before_it_is_an_event() -> None:
     connection = Http2Connection(None, PATHS)
     connection.feed(HELLO + unary(1, PATH, b"first") + unary(3, PATH, b"second"), 0)
-    assert not connection.find_call()
     events = connection.read()
-    assert [one.stream for one in events] == [1, 1]
-    assert connection.is_at_call
-    assert connection.find_call()
-    assert connection.call_shape is not None
-    assert (connection.call_shape.path, connection.call_stream) == (PATH, 3)
-    assert connection.input[connection.call_start : connection.call_stop] == b"second"
-    connection.pass_call()
+    assert events == []  # the peer's settings are before it
+    for number, message in ((1, b"first"), (3, b"second")):
+        assert connection.find_call()
+        assert connection.find_call()
+        assert connection.call_shape is not None
+        assert (connection.call_shape.path, connection.call_stream) == (PATH, number)
+        assert connection.input[connection.call_start : connection.call_stop] == message
+        connection.pass_call()
     assert not connection.find_call()
     assert connection.read() == []
-    assert len(connection) == 1
+    assert len(connection) == 0
+
+
+def test_the_headers_of_a_call_are_decoded_once_whoever_takes_it() -> None:
+    block = encode_headers(call_headers(PATH)) + b"\x40\x0ex-mq-client-id\x01c"
+    data = WHOLE[HEADERS_BYTES:]
+    call = frame(frames.HEADERS, 4, 3, block) + data
+    by_table = frame(frames.HEADERS, 4, 5, encode_headers(call_headers(PATH)) + b"\xbe")
+    for takes in (True, False):
+        connection = calling()
+        connection.feed(call + by_table, 0)
+        assert connection.find_call()
+        if takes:
+            connection.pass_call()
+        events = connection.read()
+        opened = events[-1]
+        assert isinstance(opened, Opened)
+        assert (opened.stream, opened.headers[-1]) == (5, ("x-mq-client-id", "c"))
+        with pytest.raises(RemoteProtocolError):
+            connection.receive(frame(frames.HEADERS, 4, 7, b"\xbf"), 0)
+
+
+def test_a_wrong_block_before_data_ends_the_connection() -> None:
+    connection = calling()
+    connection.feed(frame(frames.HEADERS, 4, 3, b"\xbe") + WHOLE[HEADERS_BYTES:], 0)
+    assert not connection.find_call()
+    with pytest.raises(RemoteProtocolError):
+        connection.read()
+    assert ErrorCode.COMPRESSION_ERROR in said(connection)[-1].payload
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("a", "x" * 600)],
+        [("Upper", "x")],
+        [(":late", "x")],
+    ],
+    ids=["too large", "upper case", "a late pseudo header"],
+)
+def test_a_request_that_is_refused_for_its_headers_is_no_call(fields: list[HeaderField]) -> None:
+    connection = calling(Http2Limits(fields_bytes_max=600))
+    connection.feed(unary(3, PATH, b"message", *fields), 0)
+    assert not connection.find_call()
+    assert connection.read() == []
+    assert [(one.kind, one.stream) for one in said(connection)] == [(frames.RST_STREAM, 3)]
 
 
 def test_a_call_that_nobody_takes_is_an_event_like_any_other() -> None:
@@ -298,10 +344,6 @@ def test_a_call_that_nobody_takes_is_an_event_like_any_other() -> None:
     assert connection.is_at_call
     assert events + connection.read() == expected
     assert calling().receive(said_twice, 0) == expected
-
-
-WHOLE = unary(3, PATH, b"message")
-HEADERS_BYTES = len(open_stream(3, PATH))
 
 
 @pytest.mark.parametrize(
@@ -333,31 +375,34 @@ def test_what_is_no_such_call_is_not_found(data: bytes) -> None:
     assert not connection.find_call()
 
 
-def test_a_change_of_the_header_table_makes_known_headers_unknown() -> None:
+def test_after_a_change_of_the_header_table_the_same_bytes_are_other_fields() -> None:
+    connection = calling()
+    block = b"\xbe" + encode_headers([*call_headers(PATH)[1:], ("a", "b")])
+    kept = frame(frames.HEADERS, 4, 3, b"\x40\x07:method\x04POST" + block[1:])
+    put = frame(frames.HEADERS, 4, 9, b"\x40\x07:method\x03PUT" + block[1:])
+    methods = []
+    for number in (5, 7, 11, 13):
+        connection.receive(kept if number == 5 else put if number == 11 else b"", 0)
+        data = unary(number, PATH, b"x")[HEADERS_BYTES:]
+        connection.feed(frame(frames.HEADERS, 4, number, block) + data, 0)
+        assert connection.find_call()
+        assert connection.call_shape is not None
+        methods.append(connection.call_shape.fields[0])
+        connection.pass_call()
+    assert methods == [(":method", "POST")] * 2 + [(":method", "PUT")] * 2
+
+
+def test_after_a_smaller_table_its_fields_are_none() -> None:
     connection = calling()
     block = b"\xbe" + encode_headers(call_headers(PATH)[1:])
     kept = frame(frames.HEADERS, 4, 3, b"\x40\x07:method\x04POST" + block[1:])
-    by_table = frame(frames.HEADERS, 4, 5, block) + unary(5, PATH, b"x")[HEADERS_BYTES:]
-    connection.receive(kept + by_table, 0)  # the second has only names of the table
-    again = by_table.replace((5).to_bytes(4, "big"), (7).to_bytes(4, "big"))
-    connection.feed(again, 0)
-    assert connection.find_call()
-    connection.pass_call()
-    put = frame(frames.HEADERS, 4, 9, b"\x40\x07:method\x03PUT" + block[1:])
-    connection.receive(put, 0)
-    connection.feed(by_table.replace((5).to_bytes(4, "big"), (11).to_bytes(4, "big")), 0)
+    data = unary(5, PATH, b"x")[HEADERS_BYTES:]
+    connection.receive(kept + frame(frames.HEADERS, 4, 5, block) + data, 0)
+    connection.receive(frame(frames.HEADERS, 4, 7, b"\x20" + encode_headers([("a", "b")])), 0)
+    connection.feed(frame(frames.HEADERS, 4, 9, block) + data.replace(b"\x05", b"\x09"), 0)
     assert not connection.find_call()
-    opened = connection.read()[0]
-    assert isinstance(opened, Opened)
-    assert opened.headers[0] == (":method", "PUT")
-
-
-def test_a_smaller_table_makes_known_headers_unknown() -> None:
-    connection = calling()
-    smaller = frame(frames.HEADERS, 4, 3, b"\x20" + encode_headers(call_headers("/s/N")))
-    connection.receive(smaller, 0)
-    connection.feed(unary(5, PATH, b"x"), 0)
-    assert not connection.find_call()
+    with pytest.raises(RemoteProtocolError):
+        connection.read()
 
 
 def test_streams_that_are_open_or_held_leave_no_room_for_a_call() -> None:
@@ -433,22 +478,3 @@ def test_a_call_that_was_passed_can_be_answered_as_any_other() -> None:
     kinds = [(one.kind, one.stream) for one in said(connection)]
     assert kinds == [(frames.HEADERS, 3), (frames.DATA, 3), (frames.HEADERS, 3)]
     assert len(connection) == 0
-
-
-def test_a_connection_keeps_few_shapes() -> None:
-    paths = [f"/s/{number}" for number in range(2 * SHAPES_MAX)]
-    connection = Http2Connection(None, frozenset(paths))
-    connection.receive(HELLO, 0)
-    numbers = iter(range(1, 10_000, 2))
-    for path in paths:
-        connection.receive(unary(next(numbers), path, b"x"), 0)
-    known = []
-    for path in paths:
-        connection.feed(unary(next(numbers), path, b"x"), 0)
-        known.append(connection.find_call())
-        connection.read()
-    assert known == [True] * SHAPES_MAX + [False] * SHAPES_MAX
-    for _ in range(MISSES_BEFORE_CHANGE):
-        connection.receive(unary(next(numbers), paths[-1], b"x"), 0)
-    connection.feed(unary(next(numbers), paths[-1], b"x"), 0)
-    assert connection.find_call()

@@ -1,8 +1,13 @@
 import pytest
 
+from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.connection import MISSES_BEFORE_CHANGE, SHAPES_MAX, Http2Connection
+from aerobee.protocol.http2.frames import frame
 from aerobee.protocol.http2.header_shape import HeaderField, HeaderShape
 from aerobee.protocol.http2.hpack import HeaderDecoder, encode_headers, write_integer
 from aerobee.protocol.http2.huffman import encode_huffman
+from tests.http2_kit import HELLO, call_headers, unary
+from tests.unit.protocol.http2.test_connection import HEADERS_BYTES, PATH, calling
 
 FIELDS = [
     (":method", "POST"),
@@ -130,3 +135,44 @@ def test_long_values_and_large_indexes_are_passed_over() -> None:
     assert shape.recognises(block)
     assert shape.recognises(block[:-2] + b"2S")
     assert not shape.recognises(block[:-2] + b"2S"[:1])
+
+
+def test_a_connection_keeps_few_shapes() -> None:
+    paths = [f"/s/{number}" for number in range(2 * SHAPES_MAX)]
+    connection = Http2Connection(None, frozenset(paths))
+    connection.receive(HELLO, 0)
+    numbers = iter(range(1, 10_000, 2))
+    shapes = []
+    for path in paths * 2:
+        connection.feed(unary(next(numbers), path, b"x"), 0)
+        assert connection.find_call()
+        shapes.append(connection.call_shape)
+        connection.read()
+    first, again = shapes[: len(paths)], shapes[len(paths) :]
+    same = [one is other for one, other in zip(first, again, strict=True)]
+    assert same == [True] * SHAPES_MAX + [False] * SHAPES_MAX
+    for _ in range(MISSES_BEFORE_CHANGE):
+        connection.receive(unary(next(numbers), paths[-1], b"x"), 0)
+    last = []
+    for _ in range(2):
+        connection.feed(unary(next(numbers), paths[-1], b"x"), 0)
+        assert connection.find_call()
+        last.append(connection.call_shape)
+        connection.read()
+    assert last[0] is last[1]
+
+
+def test_a_client_that_keeps_every_field_in_the_table_has_one_shape() -> None:
+    connection = calling()
+    shapes = []
+    for number in range(3, 13, 2):
+        block = encode_headers(call_headers(PATH)) + b"\x40\x0fx-mq-request-id\x01%d" % number
+        if number > 9:
+            block = block[:-3] + b"\x02" + b"%d" % number
+        connection.feed(
+            frame(frames.HEADERS, 4, number, block) + unary(number, PATH, b"x")[HEADERS_BYTES:], 0
+        )
+        assert connection.find_call()
+        shapes.append(connection.call_shape)
+        connection.pass_call()
+    assert all(shape is shapes[0] for shape in shapes)
