@@ -15,7 +15,7 @@ import { complain, Toasts } from "../parts/toasts";
 import { t } from "../words";
 import { KeyHelp, watchKeys } from "./keys";
 import { LogIn } from "./LogIn";
-import { placeOf, places } from "./pages";
+import { placeOf, placesOfRole } from "./pages";
 import { SearchBox } from "./SearchBox";
 
 const isMenuOpen = signal(false);
@@ -114,7 +114,7 @@ function Navigation() {
         <span>Aerobee</span>
       </a>
       <ul>
-        {places.map((place) => (
+        {placesOfRole().map((place) => (
           <li key={place.path}>
             <a
               href={`/${place.path}`}

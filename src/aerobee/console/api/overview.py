@@ -12,6 +12,7 @@ from urllib.parse import quote
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.broker_rows import WARN, BrokerRows, unknown_of
 from aerobee.console.api.listing import LIST, Row, page_of
+from aerobee.console.api.message.lookups import is_id
 from aerobee.console.http.action import GET, Action, Ask, Record
 from aerobee.console.http.parameters import QUERY, Parameter, ValueKind
 from aerobee.console.session.visitor import Role
@@ -166,8 +167,8 @@ class OverviewPages:
         found += [_hit("broker", one, "/brokers/", "") for one in by_name(brokers, wanted)]
         found += [_hit("client", one, "/clients/", "") for one in by_name(clients, wanted)]
         found.sort(key=lambda row: (not row["name"].lower().startswith(wanted.lower()),))
-        if _is_message_id(wanted):
-            found.insert(0, _hit("message_id", wanted, "/messages?by=id&id=", "a message"))
+        if is_id(wanted):
+            found.insert(0, _hit("message", wanted, "/messages?by=lookup&word=", "in all topics"))
         return {"rows": found[:limit]}
 
     def _dead_letters(self) -> dict[str, int]:
@@ -214,7 +215,3 @@ def _hit(kind: str, name: str, place: str, detail: str) -> Row:
 def _sum(rows: list[Row], column: str) -> float | None:
     told = [row[column] for row in rows if row[column] is not None]
     return sum(told) if told else None
-
-
-def _is_message_id(text: str) -> bool:
-    return len(text) in (32, 56) and all(one in "0123456789abcdefABCDEF" for one in text)

@@ -45,7 +45,7 @@ class InnerDesk:
         self._reception = reception
 
     def admit(self, caller: Caller, code: RequestCode, now: Now) -> None:
-        check_caller(self._reception.gate, caller, code, now)
+        check_caller(self._reception.gate, self._reception.limits, caller, code, now)
 
     def ask(
         self,
@@ -70,12 +70,13 @@ class InnerDesk:
         heard = self._parts.watching.times.heard
         row = self._reception.table[command.code]
         request = InnerRequest(asker.channel, command, now, then, heard)
-        gate = self._reception.gate
+        gate, limits = self._reception.gate, self._reception.limits
         if asker.caller is not None and not gate.is_open:
             if not command.ext_fields:
                 command.ext_fields = write_header(header)
-            check_rights(gate, request, asker.caller)
+            check_rights(gate, limits, request, asker.caller)
         if asker.caller is not None:
+            request.host = asker.caller.host
             group, topic = getattr(header, "consumer_group", ""), getattr(header, "topic", "")
             consumer = consumer_of(row.lane, group, topic)
             refusal = self._reception.limited(request, row.lane, consumer)
@@ -91,7 +92,7 @@ class InnerDesk:
         if asker.caller is not None and not self._reception.gate.is_open:
             command = RemotingCommand(code, ext_fields=fields)
             request = InnerRequest(asker.channel, command, now, lambda answer: None)
-            check_rights(self._reception.gate, request, asker.caller)
+            check_rights(self._reception.gate, self._reception.limits, request, asker.caller)
 
     def register(
         self, asker: Asker, agent: Agent, heartbeat: Heartbeat, now: Now, then: Then

@@ -35,6 +35,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.gate import Gate
+from aerobee.service.access.request_limits import RequestLimits
 from aerobee.service.proxy.desk import Caller, Names
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import Answer, InnerRequest
@@ -49,22 +50,27 @@ _NO_CHANNEL = ChannelId(0)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
-def check_caller(gate: Gate, caller: Caller, code: RequestCode, now: Now) -> None:
+def check_caller(
+    gate: Gate, limits: RequestLimits, caller: Caller, code: RequestCode, now: Now
+) -> None:
     """Check that a call is a user's. `code` is that of the request that it becomes."""
     if not gate.is_open:
         request = InnerRequest(_NO_CHANNEL, RemotingCommand(code), now, lambda answer: None)
+        request.host = caller.host
         refusal = gate.refuse_stranger(request, caller.host, caller.signature, caller.connection)
-        _raise(refusal)
+        if refusal is not None:
+            _raise(limits.refuse(request, is_send=False) or refusal)
 
 
-def check_rights(gate: Gate, request: InnerRequest, caller: Caller) -> None:
+def check_rights(gate: Gate, limits: RequestLimits, request: InnerRequest, caller: Caller) -> None:
     """Check that the user of a call may have a request served."""
-    _raise(gate.refuse(request, caller.host, caller.signature))
+    request.host = caller.host
+    refusal = gate.refuse(request, caller.host, caller.signature)
+    if refusal is not None:
+        _raise(limits.refuse(request, is_send=False) or refusal)
 
 
-def _raise(refusal: Answer | None) -> None:
-    if refusal is None:
-        return
+def _raise(refusal: Answer) -> None:
     is_slowed = refusal.code is ResponseCode.FLOW_CONTROL
     code = GrpcCode.TOO_MANY_REQUESTS if is_slowed else GrpcCode.UNAUTHORIZED
     raise CallRefused(code, refusal.remark)

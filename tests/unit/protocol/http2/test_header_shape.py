@@ -51,6 +51,19 @@ def test_one_byte_of_a_fixed_field_makes_it_another_block(name: str) -> None:
     assert not shape.recognises(changed(name, value + "x"))
 
 
+def test_no_byte_outside_the_values_that_vary_may_differ() -> None:
+    block = encode_headers(FIELDS)
+    shape = shape_of(block)
+    assert shape is not None
+    free = set()
+    for value in (b"00000001", b"20260101T000000Z"):
+        at = block.index(value)
+        free |= set(range(at, at + len(value)))
+    for at, byte in enumerate(block):
+        other = block[:at] + bytes([byte ^ 1]) + block[at + 1 :]
+        assert shape.recognises(other) == (at in free), at
+
+
 def test_every_other_block_is_none_of_the_shape() -> None:
     block = encode_headers(FIELDS)
     shape = shape_of(block)

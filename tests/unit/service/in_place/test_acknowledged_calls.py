@@ -6,6 +6,7 @@ from aerobee.ports.rpc import FlushCalls
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.grpc.resources import GrpcMessage
 from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.connection import DEFAULT_WINDOW
 from aerobee.protocol.http2.frames import ErrorCode, reset_frame
 from aerobee.protocol.http2.limits import Http2Limits
 from tests.broker_kit import STORAGE, SYNC
@@ -50,7 +51,8 @@ def test_what_the_store_refuses_is_refused_to_each_call_and_comes_back() -> None
     kit, received = kit_with_messages(6)
     line = line_that_acknowledges(kit, received)
     kit.store.appender.refusal = StoreBusy("the disk is behind")
-    window = line.http2.answer_bytes_max()
+    line.http2.reserve(DEFAULT_WINDOW - 8_000)
+    assert line.http2.answer_bytes_max() == 8_000
     assert line.read() == 6
     kit.store.appender.refusal = None
     answers = line.answers()
@@ -62,8 +64,7 @@ def test_what_the_store_refuses_is_refused_to_each_call_and_comes_back() -> None
         assert answer.entries[0].status.code == GrpcCode.TOO_MANY_REQUESTS
     assert len(line.http2) == 0
     data = sum(len(one.payload) for one in line.frames() if one.kind == frames.DATA)
-    line.http2.reserve(-data)
-    assert line.http2.answer_bytes_max() == window  # nothing stays reserved
+    assert line.http2.answer_bytes_max() == 8_000 - data  # nothing else stays reserved
     kit.run(60_000)
     assert len(kit.receive(receiving())) == 6
 
