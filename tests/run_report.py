@@ -21,6 +21,8 @@ from tests.score import LINES
 VARIABLES = (
     "EXPECT_COMPILED",
     "FAULT_NETWORK",
+    "CHAOS_MINUTES",
+    "CHAOS_SEED",
     "FAULT_ROUNDS",
     "HYPOTHESIS_PROFILE",
     "KILL_CYCLES",
