@@ -18,10 +18,17 @@ class Choices(NamedTuple):
     """A folder that is there, and is removed at the end."""
     plot: str
     """A file for a picture; empty: none is wanted."""
+    minutes: float
+    """Of a run that lasts as long as somebody wants; 0: the usual."""
 
 
 def read_choices(
-    description: str | None, cases: Sequence[str], servers: Sequence[str], *, has_plot: bool = False
+    description: str | None,
+    cases: Sequence[str],
+    servers: Sequence[str],
+    *,
+    has_plot: bool = False,
+    has_minutes: bool = False,
 ) -> Choices:
     """What the command line says. A name that is none of the known ones ends the program."""
     parser = argparse.ArgumentParser(
@@ -32,6 +39,8 @@ def read_choices(
     parser.add_argument("--servers", default=",".join(servers), help="some of %(default)s")
     if has_plot:
         parser.add_argument("--plot", metavar="FILE.svg", help="the gaps as a picture")
+    if has_minutes:
+        parser.add_argument("--minutes", type=float, default=0.0, help="of the steady part")
     parser.add_argument("--root", help="where to write (default: the system's temporary folder)")
     options = parser.parse_args()
     chosen = options.only.split(","), options.servers.split(",")
@@ -40,4 +49,6 @@ def read_choices(
             parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(known)}")
     root = Path(options.root or tempfile.mkdtemp(prefix="aerobee-bench-", dir="/var/tmp"))
     root.mkdir(parents=True, exist_ok=True)
-    return Choices(options.quick, *chosen, root, options.plot or "" if has_plot else "")
+    plot = (options.plot or "") if has_plot else ""
+    minutes = options.minutes if has_minutes else 0.0
+    return Choices(options.quick, *chosen, root, plot, minutes)

@@ -3,7 +3,9 @@ table in Markdown and a picture.
 
 python -m bench.raft                           # everything, about an hour
 python -m bench.raft --quick                   # a first look, minutes
-python -m bench.raft --only kills              # of send, batch, latency, kills
+python -m bench.raft --only kills              # of send, batch, latency, kills, steady, catch-up
+python -m bench.raft --only steady --minutes 60  # full load: no election without a cause
+python -m bench.raft --only catch-up           # an empty follower copies the log
 python -m bench.raft --servers aerobee         # without Apache
 python -m bench.raft --plot raft.svg           # the gaps of all kills
 python -m bench.raft --root DIR                # on another disk (a folder of its own)
@@ -17,8 +19,8 @@ import shlex
 import shutil
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aerobee.app.chaos.pauses import percentile
@@ -29,9 +31,12 @@ from bench.broker_load import Figures, compile_load
 from bench.choices import read_choices
 from bench.raft_groups import KINDS, Group
 from bench.raft_kills import BROKER, JAVA, OBSERVERS, OURS, Kills
+from bench.raft_steady import run_catch_up, run_steady
 
 OPEN = "open --connections 4 --body 100 --rate 1000"
-NAMES = ("send", "batch", "latency", "kills")
+STEADY, CATCH_UP = "steady", "catch-up"
+NAMES = ("send", "batch", "latency", "kills", STEADY, CATCH_UP)
+OURS_KIND = "aerobee"
 TIMES_GOAL = 5.0
 LATENCY_GOAL_MS = 5.0
 LEADER_GOALS_MS = (1_000.0, 2_000.0)
@@ -52,6 +57,8 @@ class Plan:
     apache_warm_seconds: float = 60
     kills: int = 30
     calm_seconds: float = 3
+    steady_minutes: float = 5
+    fill_bytes: int = 1 << 30
 
 
 QUICK = Plan(
@@ -62,6 +69,8 @@ QUICK = Plan(
     apache_warm_seconds=10,
     kills=2,
     calm_seconds=1,
+    steady_minutes=0.2,
+    fill_bytes=64 << 20,
 )
 
 
@@ -94,6 +103,26 @@ class Bench:
         self.results = Results()
 
     def measure(self, kind: str, only: Sequence[str]) -> None:
+        ours_only = {STEADY, CATCH_UP}
+        parts = set(only) - (set() if kind == OURS_KIND else ours_only)
+        if parts - {CATCH_UP}:
+            self._measure_whole(kind, parts)
+        if CATCH_UP in parts:
+            self._catch_up(kind)
+
+    def _catch_up(self, kind: str) -> None:
+        group = Group(kind, self._program, self._root / f"{kind}-catch-up", absent=(2,))
+        try:
+            found = run_catch_up(group, OPEN, self._plan.fill_bytes)
+        finally:
+            group.stop()
+        self._note(found.sentence())
+
+    def _note(self, sentence: str) -> None:
+        say(sentence)
+        self.results.notes.append(sentence)
+
+    def _measure_whole(self, kind: str, only: Collection[str]) -> None:
         plan = self._plan
         folder = self._root / kind
         group = Group(kind, self._program, folder)
@@ -108,6 +137,8 @@ class Bench:
             ):
                 for _ in range(plan.rounds if case in only else 0):
                     self._measure(group, case, arguments, seconds)
+            if STEADY in only:
+                self._note(run_steady(group, plan.steady_minutes).sentence())
             if "kills" in only:
                 self._kill(group, folder)
         finally:
@@ -132,8 +163,8 @@ class Bench:
             self.results.gaps[observer, group.kind] = [1000 * gap for gap in gaps]
         errors = ", ".join(f"{count} at {name}" for name, count in kills.errors().items())
         self.results.notes.append(
-            f"{KINDS[group.kind].title}: {self._plan.kills} kills, {kills.lost} acknowledged "
-            f"messages lost; sends that failed at the application: {errors}."
+            f"{KINDS[group.kind].title}: {self._plan.kills} kills, {kills.found.sentence()}; sends"
+            f" that failed at the application: {errors}."
         )
 
 
@@ -223,9 +254,12 @@ def plot(results: Results, kinds: Sequence[str]) -> str:
 
 
 def main() -> None:
-    choices = read_choices(__doc__, NAMES, tuple(KINDS), has_plot=True)
+    choices = read_choices(__doc__, NAMES, tuple(KINDS), has_plot=True, has_minutes=True)
     only, kinds, root = choices.cases, choices.servers, choices.root
-    bench = Bench(compile_load(), root, QUICK if choices.is_quick else Plan())
+    plan = QUICK if choices.is_quick else Plan()
+    if choices.minutes:
+        plan = replace(plan, steady_minutes=choices.minutes)
+    bench = Bench(compile_load(), root, plan)
     try:
         for kind in kinds:
             bench.measure(kind, only)

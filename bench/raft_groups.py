@@ -8,7 +8,7 @@ server has as master.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aerobee import connect_sync
@@ -48,8 +48,12 @@ class GroupError(Exception):
 
 
 class Group:
-    def __init__(self, kind: str, program: Path, folder: Path) -> None:
+    def __init__(
+        self, kind: str, program: Path, folder: Path, *, absent: Sequence[int] = ()
+    ) -> None:
+        """`absent`: members that are not started before `start_missing` is called again."""
         self.kind = kind
+        self._absent = absent
         self._program = program
         self._folder = folder
         self._name_server = NameServer(folder / "nameserver", {})
@@ -58,18 +62,19 @@ class Group:
         self._ports = [free_port() for _ in range(MEMBERS)]
         self._running: dict[int, Server] = {}
         try:
-            self.start_missing()
+            self.start_missing(but=absent)
             self.until_whole()
-            for port in self._ports:
+            for port in [self._ports[node] for node in self._running]:
                 self._must(port, "create --queues 4", "--count 1")
             self.until_whole()
         except BaseException:
             self.stop()
             raise
 
-    def start_missing(self) -> None:
+    def start_missing(self, *, but: Sequence[int] = ()) -> None:
+        self._absent = but
         for node in range(MEMBERS):
-            if node not in self._running:
+            if node not in self._running and node not in but:
                 self._running[node] = self._start(node)
 
     def _start(self, node: int) -> Server:
@@ -134,7 +139,11 @@ class Group:
             ends = {log_end(self._ports[node]) for node in self._running}
         except (OSError, ValueError, KeyError):
             return False
-        return len(ends) == 1 and len(self._running) == MEMBERS
+        return len(ends) == 1 and len(self._running) == MEMBERS - len(self._absent)
+
+    def end(self) -> int:
+        """The end of the leader's log."""
+        return log_end(self._ports[self.leader()])
 
     def lag_bytes(self) -> int:
         """How far the member that is farthest behind is."""

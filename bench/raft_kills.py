@@ -5,15 +5,18 @@
     java     an unmodified Java client, which does the same (RocketMQ 5.5.0)
 
 The gap of an observer is the time from the kill to the first acknowledgement of a send that began
-after it. Every message that was acknowledged to our client must be there at the end.
+after it. Every message that was acknowledged to our client must be there at the end, and in each
+queue in the order in which they were sent: each was sent when the one before was acknowledged.
 """
 
 import asyncio
 import itertools
 import threading
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import aerobee
 from aerobee.errors import AerobeeError
@@ -35,7 +38,7 @@ class Acknowledged:
 
     def __init__(self) -> None:
         self.moments: list[tuple[float, float]] = []
-        self.bodies: list[bytes] = []
+        self.told: list[Told] = []
         self.errors = 0
 
     def gap_after(self, killed: float) -> float | None:
@@ -47,6 +50,46 @@ class Acknowledged:
         else:
             return None
         return first - killed if self.moments[-1][0] > killed else None
+
+
+class Found(NamedTuple):
+    """What is there at the end of what was acknowledged to our client."""
+
+    acknowledged: int
+    lost: int
+    out_of_order: int
+    twice: int
+    """There again, because no answer came to the first try: this is allowed."""
+
+    def sentence(self) -> str:
+        return (
+            f"{self.acknowledged:,} messages acknowledged to our client, {self.lost} lost, "
+            f"{self.out_of_order} out of order, {self.twice} twice"
+        )
+
+
+class Told(NamedTuple):
+    """What our client was told of a message: where it is."""
+
+    body: bytes
+    queue_id: int
+    offset: int
+
+
+def judge(acknowledged: Sequence[Told], queues: Mapping[int, Mapping[int, bytes]]) -> Found:
+    """Compare what was acknowledged, in this order, with what each queue has by offset. A message
+    that is not where its sender was told is lost there, and as good as lost."""
+    counts = Counter(body for bodies in queues.values() for body in bodies.values())
+    lost = out_of_order = 0
+    highest: dict[int, int] = {}
+    for body, queue_id, offset in acknowledged:
+        if queues.get(queue_id, {}).get(offset) != body:
+            lost += 1
+        elif offset < highest.get(queue_id, -1):
+            out_of_order += 1
+        highest[queue_id] = max(offset, highest.get(queue_id, -1))
+    twice = sum(counts[one.body] > 1 for one in acknowledged)
+    return Found(len(acknowledged), lost, out_of_order, twice)
 
 
 class OurSender(threading.Thread):
@@ -68,14 +111,14 @@ class OurSender(threading.Thread):
             for number in itertools.count():
                 if self._stop_asked.is_set():
                     return
-                body, began = b"%d" % number, time.monotonic()
+                body, began = b"ours %d" % number, time.monotonic()
                 try:
-                    await client.send(TOPIC, body, timeout=10.0)
+                    receipt = await client.send(TOPIC, body, timeout=10.0)
                 except AerobeeError:
                     self.seen.errors += 1
                 else:
                     self.seen.moments.append((began, time.monotonic()))
-                    self.seen.bodies.append(body)
+                    self.seen.told.append(Told(body, receipt.queue.queue_id, receipt.offset))
                 await asyncio.sleep(_PAUSE_SECONDS)
 
 
@@ -114,7 +157,7 @@ class Kills:
         if missing(_CLIENT) is None:
             self._senders[JAVA] = JavaSender(group.name_server, folder)
         self.gaps: dict[str, list[float]] = {BROKER: [], **{name: [] for name in self._senders}}
-        self.lost = 0
+        self.found = Found(0, 0, 0, 0)
 
     def run(self, count: int) -> None:
         for sender in self._senders.values():
@@ -125,7 +168,8 @@ class Kills:
         finally:
             for sender in self._senders.values():
                 sender.end()
-        self.lost = asyncio.run(self._lost())
+        self.found = judge(self._senders[OURS].seen.told, asyncio.run(self._queues()))
+        say(f"{self._group.kind}: {self.found.sentence()}")
 
     def errors(self) -> dict[str, int]:
         return {name: sender.seen.errors for name, sender in self._senders.items()}
@@ -165,12 +209,14 @@ class Kills:
                 break
         return time.monotonic() - killed
 
-    async def _lost(self) -> int:
-        found: set[bytes] = set()
+    async def _queues(self) -> Mapping[int, Mapping[int, bytes]]:
+        found: dict[int, dict[int, bytes]] = {}
         async with (
             aerobee.connect(self._group.name_server) as client,
             client.reader(TOPIC, start="earliest") as reader,
         ):
             while messages := await reader.read(1_000):
-                found.update(message.body for message in messages)
-        return len(set(self._senders[OURS].seen.bodies) - found)
+                for message in messages:
+                    queue = message.queue
+                    found.setdefault(queue.queue_id, {})[message.offset] = message.body
+        return found
