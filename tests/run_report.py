@@ -19,8 +19,6 @@ import pytest
 from tests.score import LINES
 
 VARIABLES = (
-    "CHAOS_MINUTES",
-    "CHAOS_SEED",
     "EXPECT_COMPILED",
     "FAULT_NETWORK",
     "CHAOS_MINUTES",
