@@ -55,9 +55,11 @@ class Told(NamedTuple):
 class ConsoleClient:
     """Asks a console as a browser does."""
 
-    def __init__(self, address: str, name_server: str = "") -> None:
+    def __init__(self, address: str, name_server: str = "", folder: Path = Path()) -> None:
+        """`folder`: where it keeps what it keeps."""
         self.address = address
         self.name_server = name_server
+        self.folder = folder
         self.cookie = ""
         self._csrf = ""
 
@@ -132,7 +134,8 @@ def running_console(folder: Path, *flags: str, **environment: str) -> Iterator[C
         said = started.until("  console ")
         address = re.search(r"console\s+http://(\S+)", said)
         assert address is not None, said
-        yield ConsoleClient(address[1], f"127.0.0.1:{ports['nameserver']}")
+        name_server = f"127.0.0.1:{ports['nameserver']}"
+        yield ConsoleClient(address[1], name_server, folder / "data" / "console")
         assert started.stop()[0] == 0
 
 
@@ -163,10 +166,19 @@ def served_console(config: ConsoleConfig) -> Iterator[ConsoleClient]:
         finally:
             asyncio.run_coroutine_threadsafe(part.stop(), loop).result(SECONDS_MAX)
     finally:
+        # As a process ends its loop: streams whose readers are still there end with it.
+        asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result(SECONDS_MAX)
         asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _end_tasks() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for one in others:
+        one.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 @contextlib.contextmanager
