@@ -103,6 +103,8 @@ def filled(
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
     """Of a cluster with users, who log in to it."""
     with guarded_console(tmp_path_factory.mktemp("guarded")) as console:
+        right = {"user": "carol", "resource": "Topic:orders", "actions": ["Sub"]}
+        assert console.change("PUT", "/api/rights", right).status == 200
         yield console
 
 
