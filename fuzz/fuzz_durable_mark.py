@@ -7,22 +7,20 @@ random bytes would never have.
 import zlib
 
 from aerobee.errors import CorruptFile
+from aerobee.protocol.message.durable_mark_slots import FILE_BYTES, SLOT_BYTES, SLOT_POSITIONS
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.recover.durable_mark import (
-    FILE_BYTES,
-    SLOT_BYTES,
-    SLOT_POSITIONS,
-    DurableMarkFile,
-)
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 
 _PATH = "store/durable_mark"
-_SEALED_BYTES = SLOT_BYTES - 4
+_SEALED_BYTES = (72, SLOT_BYTES - 4)
+"""Of slots of both versions."""
 
 
 def check(data: bytes) -> None:
     """Any file gives a mark that can be written on, or CorruptFile, and is left as it was."""
     _check_file(data)
-    _check_file(_sealed(data))
+    for sealed_bytes in _SEALED_BYTES:
+        _check_file(_sealed(data, sealed_bytes))
 
 
 def _check_file(content: bytes) -> None:
@@ -51,12 +49,12 @@ def _check_it_goes_on(disk: SimDisk, file: DurableMarkFile) -> None:
     assert DurableMarkFile.open(disk.power_cut(), _PATH).mark == new
 
 
-def _sealed(data: bytes) -> bytes:
+def _sealed(data: bytes, sealed_bytes: int) -> bytes:
     """A file of the right length whose slots hold the bytes, with the checksums they need."""
     content = bytearray(data[:FILE_BYTES].ljust(FILE_BYTES, b"\0"))
-    second = data[_SEALED_BYTES : 2 * _SEALED_BYTES]
+    second = data[sealed_bytes : 2 * sealed_bytes]
     content[SLOT_POSITIONS[1] : SLOT_POSITIONS[1] + len(second)] = second
     for position in SLOT_POSITIONS:
-        end = position + _SEALED_BYTES
+        end = position + sealed_bytes
         content[end : end + 4] = zlib.crc32(content[position:end]).to_bytes(4, "big")
     return bytes(content)

@@ -202,6 +202,18 @@ def guarded_console(folder: Path) -> Iterator[ConsoleClient]:
             yield console
 
 
+@contextlib.contextmanager
+def insecure_console(folder: Path) -> Iterator[ConsoleClient]:
+    """A console, on loopback, of a cluster that is open to everybody."""
+    words = ("up", "--store", str(folder / "data"), "--port", "0", "--nameserver-port", "0")
+    with Started(folder, *words, "--no-console", "--host", "0.0.0.0", "--insecure") as started:
+        name_server = f"127.0.0.1:{started.ports()['nameserver']}"
+        config = ConsoleConfig(port=0, name_servers=name_server, folder=str(folder))
+        with served_console(config) as console:
+            yield console
+        assert started.stop()[0] == 0
+
+
 async def _put_users(target: str) -> None:
     async with aerobee.admin(target) as admin:
         for name in ("carol", "dave"):

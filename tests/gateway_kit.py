@@ -12,7 +12,7 @@ from typing import Any
 
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Dial, Effects, Peer
+from aerobee.ports.service import AnswerAsked, ChannelId, Dial, Effects, Peer
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.config import OPEN, AccessConfig
@@ -104,6 +104,10 @@ class GatewayKit(CallKit):
 
     def carry_out(self, effects: Effects) -> None:
         for effect in self.note(effects):
+            if isinstance(effect, AnswerAsked):
+                broker = self.brokers[self._name_at(effect.address)]
+                broker.send_frames(b"".join(encode(effect.command)), _FROM_GATEWAY)
+                continue
             assert isinstance(effect, Dial), effect
             self.asked.append((effect.address, effect.command.code))
             self._ask(effect)

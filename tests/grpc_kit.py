@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import AnswerCall, CallId, CallStart, CallWrite, EndCall, RpcConnectionId
+from aerobee.ports.rpc import (
+    AnswerCall,
+    CallId,
+    CallStart,
+    CallWrite,
+    EndCall,
+    FlushCalls,
+    RpcConnectionId,
+)
 from aerobee.ports.service import Effects, Peer
 from aerobee.protocol.grpc import calls
 from aerobee.protocol.grpc.calls import (
@@ -24,6 +32,7 @@ from aerobee.protocol.grpc.calls import (
     TelemetryCommand,
 )
 from aerobee.protocol.grpc.codes import ClientType
+from aerobee.protocol.grpc.framing import PREFIX_BYTES
 from aerobee.protocol.grpc.resources import (
     BrokerEntry,
     ClientSettings,
@@ -38,13 +47,16 @@ from aerobee.protocol.grpc.resources import (
     SystemProperties,
 )
 from aerobee.protocol.grpc.wire import decode, encode
+from aerobee.protocol.http2.connection import Http2Connection
+from aerobee.protocol.http2.frames import DATA, ErrorCode, reset_frame
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from tests.access_kit import secret_of
 from tests.broker_kit import BrokerKit
+from tests.http2_kit import HELLO, frames_in, open_stream, unary
 
-_CALL_EFFECTS = (CallWrite, AnswerCall, EndCall)
+_CALL_EFFECTS = (CallWrite, AnswerCall, EndCall, FlushCalls)
 ADDRESS = Peer("10.0.0.1", 8081)
 IDENTITY = BrokerIdentity(grpc_address=ADDRESS)
 CONNECTION = RpcConnectionId(1)
@@ -80,6 +92,7 @@ class CallKit:
         """Whether calls are offered to the fast path first."""
         self.taken = 0
         """Calls that it took."""
+        self._in_place: list[tuple[CallId, Http2Connection]] = []
 
     @property
     def door(self) -> Any:
@@ -98,6 +111,8 @@ class CallKit:
         """Note what is written to calls; returns the other effects."""
         for effect in effects:
             match effect:
+                case FlushCalls():
+                    self._hear_answers()
                 case CallWrite(call, message):
                     self.written.setdefault(call, []).append(message)
                 case AnswerCall(call, messages):
@@ -139,17 +154,37 @@ class CallKit:
 
     def _is_taken(self, start: CallStart, request: object) -> bool:
         """Offer a call as the net layer does: whether it is answered in place."""
-        if not self.is_fast:
+        taker = self.door.in_place
+        if not self.is_fast or start.path not in taker.paths:
             return False
         data = request if isinstance(request, bytes) else encode(request)
+        metadata = tuple(start.metadata.items())
+        http2 = Http2Connection(paths=taker.paths)
         now = self.clock.now()
-        taken = self.door.take_call(start, data, now)
-        if isinstance(taken, bytes):
-            self.carry_out([AnswerCall(start.call, (taken,))])
-        if taken is not False:
-            self.taken += 1
-            self.settle(now)
-        return taken is not False
+        # The first request shows its headers, the second is recognised by them.
+        shown = open_stream(1, start.path, *metadata) + reset_frame(1, ErrorCode.CANCEL)
+        http2.receive(HELLO + shown, now.monotonic_ms)
+        http2.take_output()
+        http2.feed(unary(3, start.path, data, *metadata), now.monotonic_ms)
+        taken = taker.taken
+        taker.take_all(http2, start.connection, now)
+        if taker.taken == taken:
+            return False
+        self.taken += 1
+        self._in_place.append((start.call, http2))
+        self._hear_answers()
+        self.settle(now)
+        return True
+
+    def _hear_answers(self) -> None:
+        """What was answered into connections."""
+        for one in list(self._in_place):
+            call, http2 = one
+            data = [part.payload for part in frames_in(http2.take_output()) if part.kind == DATA]
+            if data:
+                self._in_place.remove(one)
+                self.written.setdefault(call, []).append(data[0][PREFIX_BYTES:])
+                self.ended[call] = Ended(0, "")
 
     def say(self, call: CallId, request: object) -> None:
         """One more message of a call, in a round of reads of its own."""

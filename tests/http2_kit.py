@@ -12,7 +12,8 @@ from aerobee.protocol.http2.frames import (
     SETTINGS,
     frame,
 )
-from aerobee.protocol.http2.hpack import HeaderDecoder, HeaderField, encode_headers
+from aerobee.protocol.http2.header_shape import HeaderField
+from aerobee.protocol.http2.hpack import HeaderDecoder, encode_headers
 
 HELLO = PREFACE + frame(SETTINGS, 0, 0)
 

@@ -40,6 +40,7 @@ from tests.broker_kit import SYNC, BrokerKit, create_fields
 from tests.store_kit import ROOT
 
 STEP_MS = 10
+NAME_SERVER = "ns:9876"
 _FIRST_CHANNEL = 100
 
 
@@ -86,7 +87,13 @@ class Member:
             raft=self.seat,
             access=self.access,
         )
-        return BrokerKit(identity=identity, disk=self.disk, storage=SYNC, clock=self._group.clock)
+        return BrokerKit(
+            identity=identity,
+            disk=self.disk,
+            storage=SYNC,
+            clock=self._group.clock,
+            addresses=(NAME_SERVER,),
+        )
 
     @property
     def side(self) -> RaftSide:
@@ -131,6 +138,8 @@ class MemberGroup:
         """`disk` has the store of the first member."""
         self.access = access
         self.clock = SimClock()
+        self.told: list[tuple[int, int, str]] = []
+        """What the name server was told: by which member, the code, and the broker id."""
         peers = tuple(RaftPeer(number, f"n{number}:40911") for number in range(count))
         self.members = [
             Member(
@@ -282,6 +291,14 @@ class MemberGroup:
     # Requests to each other.
 
     def _dial(self, member: Member, dial: Dial) -> None:
+        if dial.address == NAME_SERVER:
+            command = dial.command
+            broker_id = command.ext_fields.get("brokerId", "")
+            self.told.append((member.number, command.code, broker_id))
+            known = RemotingCommand(0, flag=1)
+            answered = member.kit.broker.on_answer(dial.ticket, known, self.clock.now())
+            member.kit.carry_out(answered)
+            return
         other = next((one for one in self.members if f"b{one.number}:10911" == dial.address), None)
         if other is None or not other.is_up or self._is_cut(member, other):
             answer = member.kit.broker.on_answer(dial.ticket, None, self.clock.now())

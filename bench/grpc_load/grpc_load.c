@@ -31,7 +31,7 @@
 
 enum mode { SEND, OPEN, TAKE, HOLD };
 enum kind { TELEMETRY, SENDING, RECEIVING, ACKING };
-enum { OK = 20000, MESSAGE_NOT_FOUND = 40404, EVENTS = 256, POLL_SECONDS = 20 };
+enum { OK = 20000, MESSAGE_NOT_FOUND = 40401, EVENTS = 256, POLL_SECONDS = 20 };
 
 static const char *const MODES[] = {"send", "open", "take", "hold"};
 static const char PING_TEXT[] = "waiting?";

@@ -16,11 +16,12 @@ import pytest
 
 from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.ports.disk import Disk
+from aerobee.protocol.message.durable_mark_slots import DurableMark
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.sim.faults import PowerCut
-from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk
 from tests.store_kit import (

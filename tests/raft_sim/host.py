@@ -210,6 +210,8 @@ class Host:
         """A read that waits until a majority has confirmed the leader."""
         if self.is_listening and self.core.leading is not None:
             self.questions.append((self.core.term, self.now_ms(), self.judge.acked_end))
+            self.core.leading.confirm_soon(self.now_ms())
+            self.around.arm(self)
 
     def command(self, order: Callable[[Node], str]) -> str:
         """Let an operator ask something of the core; the reason of a refusal."""

@@ -531,7 +531,7 @@ MUTANTS = [
     Mutant(
         "heartbeat without an answer",
         "follower",
-        "elif is_full or records.stamp - self._told_ms >= self._config.heartbeat_ms // 2:",
+        "elif is_full or records.stamp - self._told_ms >= self._config.answer_interval_ms:",
         "elif is_full:",
         "asked_by_the_impatient",
     ),

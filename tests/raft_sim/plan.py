@@ -19,6 +19,7 @@ FAULTS = (
     "isolated leader",
     "slow disk",
     "transfer",
+    "departure",
     "change of members",
     "retention",
 )

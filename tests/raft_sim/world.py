@@ -349,6 +349,24 @@ class World:
         ]
         return "" in refusals
 
+    def _departure(self) -> bool:
+        """A planned stop: a leader hands over, serves on as a follower for a while, and ends; it is
+        started again later."""
+        for host in self._leaders():
+            others = sorted(host.core.members.voters - {host.number})
+            if not others:
+                continue
+            target = others[int(self._draw() * len(others))]
+            order = partial(Node.transfer, target=target, now_ms=host.now_ms())
+            if host.command(order) == "":
+                self.after(self._length(), self._end_departure, host, host.life)
+                return True
+        return False
+
+    def _end_departure(self, host: Host, life: int) -> None:
+        if not self._is_healed and host.is_up and host.life == life:
+            self._stop(host)
+
     def _leaders(self) -> list[Host]:
         return [
             host for host in self.hosts.values() if host.is_up and host.core.leading is not None
@@ -448,6 +466,7 @@ _FAULTS: dict[str, Callable[[World], bool]] = {
     "isolated leader": World._isolated_leader,
     "slow disk": World._slow_disk,
     "transfer": World._transfer,
+    "departure": World._departure,
     "change of members": World._change_members,
     "retention": World._retention,
 }

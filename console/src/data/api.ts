@@ -43,6 +43,20 @@ export async function call<Answer>(
   throw await failure(answer);
 }
 
+/** Why a stream does not begin. */
+export async function reasonOf(url: string): Promise<ApiError> {
+  const ended = new ApiError(0, "unreachable", "the stream ended", "");
+  const abort = new AbortController();
+  try {
+    const answer = await reach(url, { credentials: "same-origin", signal: abort.signal });
+    return answer.ok ? ended : await failure(answer);
+  } catch (error) {
+    return error instanceof ApiError ? error : ended;
+  } finally {
+    abort.abort();
+  }
+}
+
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, init);

@@ -2,8 +2,7 @@
 // of server-sent events; to close the stream stops the work on the server.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApiError } from "./api";
-import { ApiError as Failed } from "./api";
+import { ApiError, reasonOf } from "./api";
 import type { MessageRow } from "./shapes";
 import { openStream } from "./stream";
 
@@ -99,13 +98,13 @@ function follow(
   });
   on<{ error: { code: string; message: string; hint: string } }>("failed", ({ error }) => {
     stream.close();
-    const failed = new Failed(0, error.code, error.message, error.hint);
+    const failed = new ApiError(0, error.code, error.message, error.hint);
     set((old) => ({ ...old, state: "failed", error: failed }));
   });
   stream.onerror = () => {
     if (stream.readyState !== EventSource.CLOSED) return;
-    const failed = new Failed(0, "unreachable", "the stream of messages ended", "");
-    set((old) => ({ ...old, state: "failed", error: failed }));
+    // A stream tells no reason for which it was refused: the same call does.
+    reasonOf(stream.url).then((error) => set((old) => ({ ...old, state: "failed", error })));
   };
   return () => clearInterval(timer);
 }

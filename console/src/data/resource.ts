@@ -1,6 +1,7 @@
 // Answers of the API that a page shows, asked again while the page is looked at.
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../words";
 import { ApiError, call, pathOf } from "./api";
 import type { List, Unknown } from "./shapes";
 
@@ -8,6 +9,8 @@ export interface Resource<Value> {
   value: Value | null;
   error: ApiError | null;
   reload: () => void;
+  /** Waits for no answer any more. */
+  stop: () => void;
 }
 
 const PAGE_ROWS = 200;
@@ -66,7 +69,12 @@ export function useResource<Value>(path: string | null, everyMs = 0): Resource<V
   }, [load]);
   useEvery(loadAgain, everyMs);
   const own = state?.path === path ? state : undefined;
-  return { value: own?.value ?? null, error: own?.error ?? null, reload: load };
+  const stop = () => {
+    abort.current?.abort();
+    const error = new ApiError(0, "stopped", t("Stopped"), "");
+    if (path !== null) setState({ path, value: own?.value ?? null, error });
+  };
+  return { value: own?.value ?? null, error: own?.error ?? null, reload: load, stop };
 }
 
 export interface Rows<Row> {

@@ -15,6 +15,11 @@ export interface Session {
   has_prometheus: boolean;
 }
 
+/** Servers that are open to other machines though nobody is asked who it is. */
+export interface Insecure {
+  servers: string[];
+}
+
 export interface List<Row> {
   at: number;
   total: number;

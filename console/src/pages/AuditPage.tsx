@@ -4,6 +4,7 @@ import { query, setQuery } from "../data/address";
 import { useList } from "../data/resource";
 import type { AuditRow } from "../data/shapes";
 import { Empty, PageHead, Pill, type Tone } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Filter } from "../parts/fields";
 import { Table } from "../parts/Table";
 import { t } from "../words";
@@ -16,7 +17,11 @@ export function AuditPage() {
   const rows = useList<AuditRow>("/api/audit", { q });
   return (
     <>
-      <PageHead title={t("Audit")} below={<span class="muted">{count(rows.count)}</span>}>
+      <PageHead
+        title={t("Audit")}
+        below={<span class="muted">{count(rows.count)}</span>}
+        request={getOf("/api/audit", {}, { q })}
+      >
         <Filter label={t("Contains")} value={q} onChange={(value) => setQuery({ q: value })} />
       </PageHead>
       <Table

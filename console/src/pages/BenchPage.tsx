@@ -6,6 +6,7 @@ import { rowsOf, useResource } from "../data/resource";
 import type { BenchList, BenchRow } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
 import { Empty, FailedPage, Failure, Loading, PageHead, Pill, Section } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
 import { count, milliseconds, rate } from "../words/figures";
@@ -21,7 +22,7 @@ export function BenchPage() {
   const shown = watched?.run ?? value.current;
   return (
     <>
-      <PageHead title={t("Load tests")}>
+      <PageHead title={t("Load tests")} request={getOf("/api/bench")}>
         {current ? (
           <ActionButton action={stop(reload)} icon="stop" look="danger">
             {t("Stop")}

@@ -15,6 +15,7 @@ import {
   PageHead,
   Section,
 } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Choice } from "../parts/fields";
 import { Table } from "../parts/Table";
 import type { PageProps } from "../shell/pages";
@@ -33,7 +34,7 @@ export function BenchRunPage({ parts }: PageProps) {
   const others = (all.value?.rows ?? []).filter((row) => row.name !== name);
   return (
     <>
-      <PageHead title={name} kind={t("Load test")}>
+      <PageHead title={name} kind={t("Load test")} request={getOf("/api/bench/{name}", { name })}>
         <Choice
           label={t("Compare with")}
           value={other}

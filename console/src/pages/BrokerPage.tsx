@@ -18,6 +18,7 @@ import {
   UnknownNotes,
 } from "../parts/basics";
 import { Chart } from "../parts/Chart";
+import { getOf } from "../parts/CopyAs";
 import { Filter } from "../parts/fields";
 import { Table } from "../parts/Table";
 import { TimeRange } from "../parts/TimeRange";
@@ -41,7 +42,12 @@ export function BrokerPage({ parts }: PageProps) {
     : [];
   return (
     <>
-      <PageHead title={name} kind={t("Broker")} below={<span class="muted">{broker.cluster}</span>}>
+      <PageHead
+        title={name}
+        kind={t("Broker")}
+        below={<span class="muted">{broker.cluster}</span>}
+        request={getOf("/api/brokers/{broker}", { broker: name })}
+      >
         {broker.epochs && (
           <ActionButton action={transfer(broker, reload)}>{t("Transfer leadership")}</ActionButton>
         )}

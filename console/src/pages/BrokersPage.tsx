@@ -4,6 +4,7 @@ import { linkTo, query, setQuery } from "../data/address";
 import { useList } from "../data/resource";
 import type { Broker } from "../data/shapes";
 import { Bar, Command, Empty, PageHead, Pill, UnknownNotes } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Filter } from "../parts/fields";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
@@ -15,7 +16,11 @@ export function BrokersPage() {
   const rows = useList<Broker>("/api/brokers", { q, sort });
   return (
     <>
-      <PageHead title={t("Brokers")} below={<span class="muted">{count(rows.count)}</span>}>
+      <PageHead
+        title={t("Brokers")}
+        below={<span class="muted">{count(rows.count)}</span>}
+        request={getOf("/api/brokers", {}, { q, sort })}
+      >
         <Filter label={t("Name contains")} value={q} onChange={(value) => setQuery({ q: value })} />
       </PageHead>
       <Table

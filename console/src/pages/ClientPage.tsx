@@ -15,6 +15,7 @@ import {
   Section,
   UnknownNotes,
 } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { type Column, sorted, Table } from "../parts/Table";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
@@ -34,7 +35,7 @@ export function ClientPage({ parts }: PageProps) {
   const doing = client.members.find((member) => member.stacks)?.stacks;
   return (
     <>
-      <PageHead title={id} kind={t("Client")}>
+      <PageHead title={id} kind={t("Client")} request={getOf("/api/client", {}, { id })}>
         <label class="check">
           <input
             type="checkbox"

@@ -4,6 +4,7 @@ import { linkTo, query, setQuery } from "../data/address";
 import { useList } from "../data/resource";
 import type { ClientRow } from "../data/shapes";
 import { Empty, PageHead, Pill, UnknownNotes } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Filter } from "../parts/fields";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
@@ -14,7 +15,11 @@ export function ClientsPage() {
   const rows = useList<ClientRow>("/api/clients", { q, sort });
   return (
     <>
-      <PageHead title={t("Clients")} below={<span class="muted">{count(rows.count)}</span>}>
+      <PageHead
+        title={t("Clients")}
+        below={<span class="muted">{count(rows.count)}</span>}
+        request={getOf("/api/clients", {}, { q, sort })}
+      >
         <Filter label={t("Name contains")} value={q} onChange={(value) => setQuery({ q: value })} />
       </PageHead>
       <Table

@@ -5,6 +5,7 @@ import { rowsOf, useResource } from "../data/resource";
 import type { DeadLetter, DeadLetters } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
 import { Empty, FailedPage, Loading, PageHead, Section, UnknownNotes } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Table } from "../parts/Table";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
@@ -22,6 +23,7 @@ export function DeadGroupPage({ parts }: PageProps) {
         title={group}
         kind={t("Dead letters of")}
         below={<a href={linkTo.group(group)}>{t("Group")}</a>}
+        request={getOf("/api/dead-letters/{group}", { group })}
       >
         {["ndjson", "csv", "parquet"].map((format) => (
           <a key={format} class="button" href={`${path}/export?format=${format}`} download>

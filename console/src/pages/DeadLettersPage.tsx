@@ -4,6 +4,7 @@ import { linkTo, query, setQuery } from "../data/address";
 import { useList } from "../data/resource";
 import type { DeadRow } from "../data/shapes";
 import { Empty, PageHead, UnknownNotes } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Filter } from "../parts/fields";
 import { Table } from "../parts/Table";
 import { t } from "../words";
@@ -14,7 +15,11 @@ export function DeadLettersPage() {
   const rows = useList<DeadRow>("/api/dead-letters", { q, sort });
   return (
     <>
-      <PageHead title={t("Dead letters")} below={<span class="muted">{count(rows.count)}</span>}>
+      <PageHead
+        title={t("Dead letters")}
+        below={<span class="muted">{count(rows.count)}</span>}
+        request={getOf("/api/dead-letters", {}, { q, sort })}
+      >
         <Filter label={t("Name contains")} value={q} onChange={(value) => setQuery({ q: value })} />
       </PageHead>
       <Table

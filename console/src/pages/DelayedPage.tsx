@@ -6,6 +6,7 @@ import { rowsOf, useResource } from "../data/resource";
 import type { DelayedList, DelayedRow } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
 import { Empty, Failure, Loading, PageHead, Pill, Section, UnknownNotes } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Choice, Filter } from "../parts/fields";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
@@ -30,6 +31,7 @@ export function DelayedPage() {
       <PageHead
         title={t("Delayed messages")}
         below={value && <span class="muted">{count(value.waiting)}</span>}
+        request={getOf("/api/delayed", {}, { range_ms: range, topic })}
       >
         <Choice
           label={t("Due within")}

@@ -18,6 +18,7 @@ import {
   UnknownNotes,
 } from "../parts/basics";
 import { Chart } from "../parts/Chart";
+import { getOf } from "../parts/CopyAs";
 import { Icon } from "../parts/Icon";
 import { type Column, sorted, Table } from "../parts/Table";
 import { TimeRange } from "../parts/TimeRange";
@@ -43,7 +44,12 @@ export function GroupPage({ parts }: PageProps) {
   if (group === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
-      <PageHead title={name} kind={t("Group")} below={<StatePill group={group} />}>
+      <PageHead
+        title={name}
+        kind={t("Group")}
+        below={<StatePill group={group} />}
+        request={getOf("/api/groups/{group}", { group: name })}
+      >
         <ActionButton action={resetGroup(group, reload)}>{t("Reset offsets")}</ActionButton>
         <ActionButton action={changeGroup(group, reload)}>{t("Change")}</ActionButton>
         <ActionButton action={deleteGroup(name, () => go("/groups"))} look="danger">

@@ -5,6 +5,7 @@ import { useList } from "../data/resource";
 import type { GroupRow } from "../data/shapes";
 import { ActionButton } from "../parts/action";
 import { Empty, PageHead, Pill, UnknownNotes, Zeroed } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Choice, Filter } from "../parts/fields";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
@@ -16,7 +17,11 @@ export function GroupsPage() {
   const rows = useList<GroupRow>("/api/groups", { q, sort, kind });
   return (
     <>
-      <PageHead title={t("Groups")} below={<span class="muted">{count(rows.count)}</span>}>
+      <PageHead
+        title={t("Groups")}
+        below={<span class="muted">{count(rows.count)}</span>}
+        request={getOf("/api/groups", {}, { q, sort, kind })}
+      >
         <Filter label={t("Name contains")} value={q} onChange={(value) => setQuery({ q: value })} />
         <Choice
           label={t("Kind")}

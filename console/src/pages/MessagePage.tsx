@@ -2,6 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { linkTo } from "../data/address";
+import { pathOf } from "../data/api";
+import { schemaOf } from "../data/kept";
 import { useResource } from "../data/resource";
 import type { Finding, Message, MessageRow } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
@@ -20,17 +22,19 @@ import {
   type Tone,
   UnknownNotes,
 } from "../parts/basics";
-import { copy } from "../parts/CopyAs";
+import { copy, getOf } from "../parts/CopyAs";
 import type { PageProps } from "../shell/pages";
 import { t } from "../words";
 import { bytes, count, time } from "../words/figures";
+import { SchemaField } from "./messages/SchemaField";
 import { TraceSection } from "./messages/TraceSection";
 
 export function MessagePage({ parts }: PageProps) {
   const [topic = "", id = ""] = parts;
   const path = `/api/messages/${encodeURIComponent(topic)}/${encodeURIComponent(id)}`;
-  const { value, error } = useResource<Message>(path);
-  if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
+  const asked = schemaOf(topic);
+  const { value, error, stop } = useResource<Message>(pathOf(path, {}, asked));
+  if (value === null) return error ? <FailedPage error={error} /> : <Loading onStop={stop} />;
   const { message } = value;
   return (
     <>
@@ -38,6 +42,7 @@ export function MessagePage({ parts }: PageProps) {
         title={message.id}
         kind={t("Message")}
         below={<a href={linkTo.topic(topic)}>{topic}</a>}
+        request={getOf("/api/messages/{topic}/{id}", { topic, id }, asked)}
       >
         {message.offset > 0 && (
           <Neighbour message={message} step={-1} label={`← ${t("previous")}`} />
@@ -54,7 +59,9 @@ export function MessagePage({ parts }: PageProps) {
       <Section title={t("Facts")}>
         <Facts facts={factsOf(value)} />
       </Section>
-      <Body message={value} />
+      {error && <Failure error={error} />}
+      <SchemaField topic={topic} />
+      <Body key={value.body.kind} message={value} />
       <div class="columns">
         <Pairs title={t("Headers of the application")} pairs={message.headers} />
         <Pairs title={t("Properties of RocketMQ")} pairs={message.properties} />
@@ -149,6 +156,9 @@ function Body({ message }: { message: Message }) {
       <pre class="body-text" tabIndex={0}>
         {text || t("(empty)")}
       </pre>
+      {body.why.schema && (
+        <p class="pad muted">{t("Not by the schema: {why}", { why: body.why.schema })}</p>
+      )}
     </Section>
   );
 }
@@ -203,7 +213,7 @@ function ConsumedBy({ message }: { message: Message }) {
 
 /** Why groups have or have not consumed it, and what to do next. */
 function Explanation({ path }: { path: string }) {
-  const { value, error } = useResource<{ findings: Finding[] }>(path);
+  const { value, error, stop } = useResource<{ findings: Finding[] }>(path);
   return (
     <Section title={t("Explanation")}>
       {value ? (
@@ -211,7 +221,7 @@ function Explanation({ path }: { path: string }) {
       ) : error ? (
         <Failure error={error} />
       ) : (
-        <Loading />
+        <Loading onStop={stop} />
       )}
     </Section>
   );

@@ -1,9 +1,10 @@
 // Messages: found by id, key or offset, searched by time with filters on the server, or followed live.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { linkTo, query } from "../data/address";
 import { pathOf } from "../data/api";
 import { type Found, useFoundMessages } from "../data/found_messages";
+import { schemaOf } from "../data/kept";
 import { rowsOf, useResource } from "../data/resource";
 import type { MessageRow } from "../data/shapes";
 import { Button, Empty, Failure, Loading, PageHead, UnknownNotes } from "../parts/basics";
@@ -12,21 +13,35 @@ import { momentOf } from "../parts/fields";
 import { Table } from "../parts/Table";
 import { t } from "../words";
 import { count } from "../words/figures";
-import { messageColumns } from "./messages/message_columns";
+import { messageColumns, topicColumn } from "./messages/message_columns";
+import { SaveSearch } from "./messages/SavedSearches";
+import { SchemaField } from "./messages/SchemaField";
 import { SearchForm } from "./messages/SearchForm";
 
-type Way = "search" | "tail" | "key" | "id" | "offset";
+type Way = "search" | "tail" | "key" | "id" | "offset" | "lookup";
 
 export function MessagesPage() {
-  const { topic = "", by = "search" } = query.value;
+  const { topic = "", by = "search", word = "" } = query.value;
   const way = by as Way;
   const [run, setRun] = useState(0);
   const isStream = way === "search" || way === "tail";
+  const isAsked = way === "lookup" ? word !== "" : topic !== "";
   return (
     <>
       <PageHead title={t("Messages")} below={topic && <a href={linkTo.topic(topic)}>{topic}</a>} />
       <SearchForm onRun={() => setRun((count) => count + 1)} />
-      {topic === "" ? (
+      {topic !== "" && way !== "lookup" && <SchemaField topic={topic} />}
+      {way === "lookup" ? (
+        isAsked ? (
+          <Lookup word={word} run={run} />
+        ) : (
+          <Empty icon="search" title={t("Fill in the fields above")}>
+            <p>
+              {t("A message is looked for in every topic, those with the newest messages first.")}
+            </p>
+          </Empty>
+        )
+      ) : !isAsked ? (
         <Empty icon="messages" title={t("Choose a topic")}>
           <p>{t("Then search by time, key, id or offset, or follow new messages live.")}</p>
         </Empty>
@@ -60,7 +75,8 @@ function asked(): Record<string, string | number | null | undefined> {
 function Stream({ isTail, run }: { isTail: boolean; run: number }) {
   const all = asked();
   const { topic, tag, sql, text, regex } = all;
-  const parameters = isTail ? { topic, tag, sql, text, regex } : all;
+  const schema = schemaOf(String(topic ?? ""));
+  const parameters = isTail ? { topic, tag, sql, text, regex, ...schema } : { ...all, ...schema };
   const template = isTail ? "/api/messages/tail" : "/api/messages/search";
   const found = useFoundMessages(pathOf(template, {}, parameters), isTail, run);
   const exported = (format: string) => pathOf("/api/messages/export", {}, { ...all, format });
@@ -69,6 +85,7 @@ function Stream({ isTail, run }: { isTail: boolean; run: number }) {
       <div class="stream-bar">
         <StreamState found={found} isTail={isTail} />
         <span class="page-actions">
+          <SaveSearch />
           <CopyAs request={{ method: "GET", template, parameters: {}, query: parameters }} />
           {!isTail &&
             ["ndjson", "csv", "parquet"].map((format) => (
@@ -80,6 +97,45 @@ function Stream({ isTail, run }: { isTail: boolean; run: number }) {
       </div>
       {found.error && <Failure error={found.error} />}
       <MessageTable rows={found.rows} isOver={found.state !== "running"} />
+    </>
+  );
+}
+
+/** By an id or a key alone, in all topics. */
+function Lookup({ word, run }: { word: string; run: number }) {
+  const template = "/api/messages/lookup";
+  const found = useFoundMessages(pathOf(template, {}, { word }), false, run);
+  const { progress, state } = found;
+  return (
+    <>
+      <div class="stream-bar">
+        <div class="stream-state" role="status">
+          {state === "running" && (
+            <>
+              <Button icon="stop" onClick={found.stop}>
+                {t("Stop")}
+              </Button>
+              <progress
+                value={progress?.scanned ?? 0}
+                max={progress?.total || 1}
+                aria-label={t("Searched")}
+              />
+            </>
+          )}
+          <span>
+            {t("{found} found in {topics} topics", {
+              found: count(found.rows.length),
+              topics: count(progress?.scanned ?? 0),
+            })}
+          </span>
+        </div>
+        <span class="page-actions">
+          <SaveSearch />
+          <CopyAs request={{ method: "GET", template, parameters: {}, query: { word } }} />
+        </span>
+      </div>
+      {found.error && <Failure error={found.error} />}
+      <MessageTable rows={found.rows} isOver={state !== "running"} hasTopics />
     </>
   );
 }
@@ -120,29 +176,47 @@ function Picked({ way, run }: { way: Way; run: number }) {
     way as "key" | "id" | "offset"
   ];
   const isWhole = Object.values(wanted).every((value) => value !== undefined && value !== "");
-  const path = isWhole
-    ? pathOf("/api/messages", {}, { topic, ...wanted, limit: 64, run: run || null })
-    : null;
-  const { value, error } = useResource<{ rows: MessageRow[]; unknown: Record<string, string> }>(
-    path,
-  );
+  const asked = { topic, ...wanted, limit: 64, ...schemaOf(topic) };
+  const path = isWhole ? pathOf("/api/messages", {}, asked) : null;
+  const { value, error, reload, stop } = useResource<{
+    rows: MessageRow[];
+    unknown: Record<string, string>;
+  }>(path);
+  useEffect(() => {
+    if (run > 0) reload();
+  }, [run]);
   if (!isWhole) return <Empty icon="search" title={t("Fill in the fields above")} />;
   if (error) return <Failure error={error} />;
-  if (value === null) return <Loading />;
+  if (value === null) return <Loading onStop={stop} />;
   return (
     <>
+      <div class="stream-bar">
+        <span class="muted">{t("{count} messages", { count: count(value.rows.length) })}</span>
+        <span class="page-actions">
+          <SaveSearch />
+          <CopyAs
+            request={{ method: "GET", template: "/api/messages", parameters: {}, query: asked }}
+          />
+        </span>
+      </div>
       <MessageTable rows={value.rows} isOver />
       <UnknownNotes unknown={value.unknown} />
     </>
   );
 }
 
-function MessageTable({ rows, isOver }: { rows: MessageRow[]; isOver: boolean }) {
+interface MessageTableProps {
+  rows: MessageRow[];
+  isOver: boolean;
+  hasTopics?: boolean;
+}
+
+function MessageTable({ rows, isOver, hasTopics = false }: MessageTableProps) {
   return (
     <Table
       label={t("Messages")}
       rows={{ ...rowsOf(rows), isLoaded: isOver || rows.length > 0 }}
-      columns={messageColumns()}
+      columns={hasTopics ? [topicColumn(), ...messageColumns()] : messageColumns()}
       keyOf={(row) => row.offset_id}
       hrefOf={(row) => linkTo.message(row.topic, row.offset_id)}
       empty={

@@ -15,6 +15,7 @@ import {
   UnknownNotes,
 } from "../parts/basics";
 import { Chart } from "../parts/Chart";
+import { getOf } from "../parts/CopyAs";
 import { Icon } from "../parts/Icon";
 import { Sparkline } from "../parts/Sparkline";
 import { TimeRange } from "../parts/TimeRange";
@@ -31,7 +32,7 @@ export function OverviewPage() {
   if (value === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
-      <PageHead title={t("Overview")}>
+      <PageHead title={t("Overview")} request={getOf("/api/overview")}>
         <TimeRange />
       </PageHead>
       {error && <Failure error={error} />}

@@ -14,6 +14,7 @@ import {
   Section,
   UnknownNotes,
 } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Table } from "../parts/Table";
 import { t } from "../words";
 import { ago, count, duration, rate } from "../words/figures";
@@ -26,7 +27,7 @@ export function PipelinePage() {
   );
   return (
     <>
-      <PageHead title={t("Pipeline")} />
+      <PageHead title={t("Pipeline")} request={getOf("/api/pipeline")} />
       {error && <Failure error={error} />}
       <Section title={t("Captures")} note={t("changes of databases")}>
         <Captures rows={value.captures} />

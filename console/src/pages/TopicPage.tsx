@@ -19,6 +19,7 @@ import {
   UnknownNotes,
 } from "../parts/basics";
 import { Chart } from "../parts/Chart";
+import { getOf } from "../parts/CopyAs";
 import { type Column, sorted, Table } from "../parts/Table";
 import { TimeRange } from "../parts/TimeRange";
 import type { PageProps } from "../shell/pages";
@@ -35,7 +36,12 @@ export function TopicPage({ parts }: PageProps) {
   if (topic === null) return error ? <FailedPage error={error} /> : <Loading />;
   return (
     <>
-      <PageHead title={name} kind={t("Topic")} below={<Pill>{topic.type}</Pill>}>
+      <PageHead
+        title={name}
+        kind={t("Topic")}
+        below={<Pill>{topic.type}</Pill>}
+        request={getOf("/api/topics/{topic}", { topic: name })}
+      >
         <a class="button" href={linkTo.messages(name)}>
           {t("Messages")}
         </a>

@@ -13,6 +13,7 @@ import {
   Section,
   UnknownNotes,
 } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { type Column, Table } from "../parts/Table";
 import { t } from "../words";
 import { count, duration, time } from "../words/figures";
@@ -32,6 +33,7 @@ export function TransactionsPage() {
       <PageHead
         title={t("Transactions")}
         below={<span class="muted">{count(value.open?.length)}</span>}
+        request={getOf("/api/transactions")}
       />
       {error && <Failure error={error} />}
       <Section title={t("Open")} note={t("half messages whose producer has not decided")}>

@@ -5,6 +5,7 @@ import { rowsOf, useResource } from "../data/resource";
 import type { List, RightRow, UserRow } from "../data/shapes";
 import { type Action, ActionButton } from "../parts/action";
 import { Command, Empty, Failure, PageHead, Pill, Section, UnknownNotes } from "../parts/basics";
+import { getOf } from "../parts/CopyAs";
 import { Filter, yes } from "../parts/fields";
 import { Table } from "../parts/Table";
 import { t } from "../words";
@@ -18,7 +19,7 @@ export function UsersPage() {
   const why = users.value?.unknown.rows;
   return (
     <>
-      <PageHead title={t("Users and rights")}>
+      <PageHead title={t("Users and rights")} request={getOf("/api/users", {}, { q })}>
         <Filter label={t("Name contains")} value={q} onChange={(value) => setQuery({ q: value })} />
         {!why && (
           <>

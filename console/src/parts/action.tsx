@@ -57,17 +57,11 @@ interface ActionButtonProps {
   children: ComponentChildren;
 }
 
-/** A button that only those see enabled who may do it. */
+/** A button that only those see who may do what it does. */
 export function ActionButton({ action, icon, look, children }: ActionButtonProps) {
-  const isAllowed = may(action.role);
+  if (!may(action.role)) return null;
   return (
-    <Button
-      onClick={() => start(action)}
-      disabled={!isAllowed}
-      {...(icon ? { icon } : {})}
-      {...(look ? { look } : {})}
-      {...(isAllowed ? {} : { title: t("needs the role {role}", { role: action.role }) })}
-    >
+    <Button onClick={() => start(action)} {...(icon ? { icon } : {})} {...(look ? { look } : {})}>
       {children}
     </Button>
   );

@@ -1,10 +1,13 @@
 // Small parts that every page is made of: pills, facts, bars, notes, empty pages.
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../data/api";
+import type { Request } from "../data/recipe";
 import type { Finding, Unknown } from "../data/shapes";
 import { t } from "../words";
 import { count } from "../words/figures";
+import { PageRequest } from "./CopyAs";
 import { Icon, type IconName } from "./Icon";
 
 export type Tone = "plain" | "good" | "warn" | "bad" | "accent";
@@ -18,10 +21,12 @@ interface PageHeadProps {
   kind?: string;
   children?: ComponentChildren;
   below?: ComponentChildren;
+  /** The call that tells what the page shows. */
+  request?: Request;
 }
 
 /** The head of a page: its name, and its actions on the right. */
-export function PageHead({ title, kind, children, below }: PageHeadProps) {
+export function PageHead({ title, kind, children, below, request }: PageHeadProps) {
   return (
     <header class="page-head">
       <div class="page-name">
@@ -29,7 +34,10 @@ export function PageHead({ title, kind, children, below }: PageHeadProps) {
         <h1>{title}</h1>
         {below}
       </div>
-      <div class="page-actions">{children}</div>
+      <div class="page-actions">
+        {children}
+        {request && <PageRequest request={request} />}
+      </div>
     </header>
   );
 }
@@ -161,10 +169,21 @@ export function Zeroed({ value }: { value: number | null }) {
   return <span class={value ? "" : "muted"}>{count(value)}</span>;
 }
 
-export function Loading() {
+/** What lasts longer than a second can be stopped. */
+export function Loading({ onStop }: { onStop?: () => void }) {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 1000);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div class="loading" role="status">
       {t("Loading…")}
+      {onStop && isLong && (
+        <Button icon="stop" onClick={onStop}>
+          {t("Stop")}
+        </Button>
+      )}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// The search over everything: topics, groups, brokers, clients, ids of messages, pages. Key: /
+// The search over everything: topics, groups, brokers, clients, messages, pages. Key: /
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { go } from "../data/address";
@@ -6,20 +6,21 @@ import { call, pathOf } from "../data/api";
 import type { SearchHit } from "../data/shapes";
 import { Icon } from "../parts/Icon";
 import { type Phrase, t } from "../words";
-import { places } from "./pages";
+import { lookupsOf } from "./lookups";
+import { placesOfRole } from "./pages";
 
 const KINDS: Record<string, Phrase> = {
   topic: "topic",
   group: "group",
   broker: "broker",
   client: "client",
-  message_id: "message",
+  message: "message",
   page: "page",
 };
 
 function pagesNamed(text: string): SearchHit[] {
   const wanted = text.toLowerCase();
-  return places
+  return placesOfRole()
     .filter((place) => t(place.name).toLowerCase().includes(wanted))
     .map((place) => ({
       kind: "page",
@@ -37,12 +38,16 @@ function useHits(text: string): SearchHit[] {
       setHits([]);
       return;
     }
+    const local = [...pagesNamed(wanted), ...lookupsOf(wanted)];
     const abort = new AbortController();
     const timer = setTimeout(() => {
       const path = pathOf("/api/search", {}, { q: wanted, limit: 20 });
       call<{ rows: SearchHit[] }>("GET", path, undefined, abort.signal)
-        .then((found) => setHits([...found.rows, ...pagesNamed(wanted)]))
-        .catch(() => !abort.signal.aborted && setHits(pagesNamed(wanted)));
+        .then(({ rows }) => {
+          const paths = new Set(rows.map(({ path }) => path));
+          setHits([...rows, ...local.filter(({ path }) => !paths.has(path))]);
+        })
+        .catch(() => !abort.signal.aborted && setHits(local));
     }, 120);
     return () => {
       abort.abort();
@@ -91,7 +96,7 @@ export function SearchBox() {
         aria-expanded={isListed}
         aria-controls="search-hits"
         aria-activedescendant={isListed && hits[chosen] ? `hit-${chosen}` : undefined}
-        placeholder={t("Search topics, groups, clients, message ids")}
+        placeholder={t("Search topics, groups, clients, message ids and keys")}
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -116,7 +121,7 @@ export function SearchBox() {
           <div
             role="option"
             id={`hit-${index}`}
-            key={hit.kind + hit.name}
+            key={hit.path}
             class="search-hit"
             aria-selected={index === chosen}
             onMouseDown={(event) => event.preventDefault()}

@@ -6,7 +6,8 @@ import icon from "../../icon.svg";
 import { partsOf, path } from "../data/address";
 import { logOut, session } from "../data/api";
 import { language, nextTheme, theme } from "../data/preferences";
-import { asError } from "../data/resource";
+import { asError, useResource } from "../data/resource";
+import type { Insecure } from "../data/shapes";
 import { ActionHost } from "../parts/action";
 import { Empty, FailedPage, Loading, PageHead } from "../parts/basics";
 import { Icon } from "../parts/Icon";
@@ -14,7 +15,7 @@ import { complain, Toasts } from "../parts/toasts";
 import { t } from "../words";
 import { KeyHelp, watchKeys } from "./keys";
 import { LogIn } from "./LogIn";
-import { placeOf, places } from "./pages";
+import { placeOf, placesOfRole } from "./pages";
 import { SearchBox } from "./SearchBox";
 
 const isMenuOpen = signal(false);
@@ -48,12 +49,32 @@ export function Shell() {
       </a>
       <Navigation />
       <TopBar />
+      <InsecureBanner />
       <main id="main" tabIndex={-1}>
         <CurrentPage />
       </main>
       <Toasts />
       <ActionHost />
       <KeyHelp />
+    </div>
+  );
+}
+
+const INSECURE_EVERY_MS = 60_000;
+
+function InsecureBanner() {
+  const { value } = useResource<Insecure>("/api/insecure", INSECURE_EVERY_MS);
+  if (!value || value.servers.length === 0) return null;
+  return (
+    <div class="insecure" role="alert">
+      <Icon name="warning" />
+      <p>
+        <strong>{t("INSECURE: open to everybody")}</strong>{" "}
+        {t("{servers} can be reached from other machines, and asks nobody who it is.", {
+          servers: value.servers.join(", "),
+        })}{" "}
+        {t("Set authenticationEnabled=true, and leave insecure out.")}
+      </p>
     </div>
   );
 }
@@ -93,7 +114,7 @@ function Navigation() {
         <span>Aerobee</span>
       </a>
       <ul>
-        {places.map((place) => (
+        {placesOfRole().map((place) => (
           <li key={place.path}>
             <a
               href={`/${place.path}`}

@@ -6,7 +6,7 @@ import { go } from "../data/address";
 import { nextTheme } from "../data/preferences";
 import { Button } from "../parts/basics";
 import { t } from "../words";
-import { places } from "./pages";
+import { placesOfRole } from "./pages";
 
 const SECOND_KEY_MS = 1200;
 const isHelpOpen = signal(false);
@@ -19,7 +19,7 @@ export function watchKeys(): () => void {
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     if (performance.now() < waitsUntil) {
       waitsUntil = 0;
-      const place = places.find(({ key }) => key === event.key);
+      const place = placesOfRole().find(({ key }) => key === event.key);
       if (place) go(`/${place.path}`);
       return;
     }
@@ -48,7 +48,7 @@ export function KeyHelp() {
     ["↑ ↓ j k", t("Row by row in a table")],
     ["D", t("Light or dark")],
     ["?", t("This list")],
-    ...places.map((place): [string, string] => [`g ${place.key}`, t(place.name)]),
+    ...placesOfRole().map((place): [string, string] => [`g ${place.key}`, t(place.name)]),
   ];
   return (
     <dialog ref={box} class="dialog" onClose={close} aria-labelledby="keys-title">

@@ -1,6 +1,8 @@
 // The pages of the console: their paths, their names, their keys.
 
 import type { ComponentType } from "preact";
+import { may } from "../data/api";
+import type { Role } from "../data/shapes";
 import { AuditPage } from "../pages/AuditPage";
 import { BenchPage } from "../pages/BenchPage";
 import { BenchRunPage } from "../pages/BenchRunPage";
@@ -35,6 +37,8 @@ export interface Place {
   /** The key after `g` that leads there. */
   key: string;
   page: ComponentType<PageProps>;
+  /** The least role that may look at it; none: every one. */
+  role?: Role;
   /** The page of one thing of the list, and how many parts name it. */
   detail?: { parts: number; page: ComponentType<PageProps> };
 }
@@ -126,15 +130,21 @@ export const places: Place[] = [
   },
   {
     path: "users",
+    role: "admin",
     name: "Users and rights",
     icon: "users",
     key: "u",
     page: UsersPage,
   },
-  { path: "audit", name: "Audit", icon: "audit", key: "a", page: AuditPage },
+  { path: "audit", role: "admin", name: "Audit", icon: "audit", key: "a", page: AuditPage },
 ];
 
 export function placeOf(path: string): Place | undefined {
   const first = path.split("/")[1] ?? "";
   return places.find((place) => place.path === first);
+}
+
+/** The pages that the visitor may see. */
+export function placesOfRole(): Place[] {
+  return places.filter((place) => may(place.role ?? "viewer"));
 }

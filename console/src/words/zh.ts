@@ -2,6 +2,8 @@
 
 export const zh = {
   "(empty)": "（空）",
+  "{servers} can be reached from other machines, and asks nobody who it is.":
+    "{servers} 可从其他机器访问，且不验证任何人的身份。",
   "(no log-in)": "（未登录）",
   "A consumer makes its group when it starts.": "消费者启动时会创建自己的消费组。",
   "A consumer makes its group when it starts. To look at messages without one:":
@@ -173,6 +175,7 @@ export const zh = {
   "Offset id": "位点 ID",
   Oldest: "最早",
   Open: "未决",
+  "INSECURE: open to everybody": "不安全：对所有人开放",
   "Open for": "未决时长",
   "Open transactions": "未决事务",
   Out: "读出",
@@ -215,12 +218,14 @@ export const zh = {
   "SQL filter": "SQL 过滤",
   Search: "搜索",
   "Search everything": "搜索全部",
-  "Search topics, groups, clients, message ids": "搜索主题、消费组、客户端、消息 ID",
+  "Search topics, groups, clients, message ids and keys": "搜索主题、消费组、客户端、消息 ID",
   Searched: "已搜索",
   "Send message": "发送消息",
   "Separated by spaces": "用空格分隔",
   Setting: "配置项",
   Size: "大小",
+  "Set authenticationEnabled=true, and leave insecure out.":
+    "请设置 authenticationEnabled=true，并去掉 insecure。",
   "Skip to the page": "跳到页面内容",
   Skipped: "跳过",
   "Start a consumer of this group; until then its lag grows.":
@@ -301,7 +306,6 @@ export const zh = {
   message: "消息",
   messages: "消息",
   "more than the limit: narrow the search": "超过上限：请缩小范围",
-  "needs the role {role}": "需要角色 {role}",
   next: "下一条",
   no: "否",
   "no master": "没有主节点",
@@ -422,4 +426,30 @@ export const zh = {
   Epochs: "任期",
   Processes: "进程数",
   "This cannot be shown": "无法显示",
+  "A message is looked for in every topic, those with the newest messages first.":
+    "在所有主题中查找消息，先查最近有消息的主题。",
+  "An Avro schema in JSON, or the text of a .proto file; kept in this browser":
+    "JSON 格式的 Avro schema，或 .proto 文件的内容；保存在此浏览器中",
+  "Bodies are read by a schema": "消息体按 schema 解析",
+  "Read bodies by a schema": "按 schema 解析消息体",
+  "Schema of {topic}": "{topic} 的 schema",
+  "Message of the .proto": ".proto 中的消息",
+  "Empty: the first": "留空：第一个",
+  "Not by the schema: {why}": "无法按 schema 解析：{why}",
+  Use: "使用",
+  Forget: "忘记",
+  "Forget {name}": "忘记 {name}",
+  "In all topics": "所有主题",
+  "Keep this search": "保存此查询",
+  "Kept searches": "已保存的查询",
+  "Message id or key": "消息 ID 或 Key",
+  "The search is kept in this browser": "查询已保存在此浏览器中",
+  "{found} found in {topics} topics": "在 {topics} 个主题中找到 {found} 条",
+  "{count} messages": "{count} 条消息",
+  "stored since {time}": "{time} 之后存储的消息",
+  "offset {offset} of queue {queue} in {topic}": "{topic} 队列 {queue} 的位点 {offset}",
+  "in {topic} since {time}": "{topic} 中 {time} 之后的消息",
+  "key {key} in {topic}": "{topic} 中 Key 为 {key} 的消息",
+  "id or key {word} in all topics": "所有主题中 ID 或 Key 为 {word} 的消息",
+  "This page as a call": "以调用形式查看此页",
 } as const;

@@ -17,6 +17,7 @@ from typing import NoReturn
 from aerobee.cli.command_parser import CommandParser, HelpLayout
 from aerobee.cli.nouns import NOUNS
 from aerobee.cli.output import FORMATS, TABLE, WRONG_USE, WrongUse, write_error
+from aerobee.cli.secret_words import find_secret, warn
 from aerobee.errors import AerobeeError
 
 _EXAMPLES = """\
@@ -49,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return WRONG_USE
     parsed = parser.parse_args(given)
+    hint = find_secret(given) if given[0] != "mqadmin" else None  # it warns itself
+    if hint is not None:
+        warn(hint, sys.stderr)
     try:
         status: int = parsed.verb(parsed)
         sys.stdout.flush()

@@ -2,13 +2,14 @@
 names.
 
 The type of a message follows from its properties; the type that a topic takes is in its attribute
-`message.type`.
+`message.type`. Whether the two go together is decided here, for every protocol.
 """
 
 import re
 from collections.abc import Mapping
 from enum import Enum
 
+from aerobee.model.names import is_dead_letter_topic, is_retry_topic
 from aerobee.model.properties import (
     DELAY,
     PRIORITY,
@@ -18,6 +19,7 @@ from aerobee.model.properties import (
     TIMER_DELIVER_MS,
     TRANSACTION_PREPARED,
 )
+from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
 
 NO_PRIORITY = -1
 
@@ -57,6 +59,20 @@ def priority_of(properties: Mapping[str, str]) -> int:
     return number if 0 <= number <= _INT32_MAX else NO_PRIORITY
 
 
-def takes(wanted: str | None, actual: MessageType) -> bool:
-    """Whether a topic with this attribute, or without one, takes a message."""
-    return wanted in (None, MessageType.UNSPECIFIED.value, MessageType.MIXED.value, actual.value)
+def find_type_fault(topic: TopicConfig, actual: MessageType, *, is_strict: bool) -> str | None:
+    """The fault of sending a message of a type to a topic, in the words of RocketMQ's proxy; None:
+    the topic takes it. Retries and dead letters have every type.
+
+    `is_strict`: a topic that is of no type takes normal messages alone, and one that is UNSPECIFIED
+    none, as with that proxy; else both take any.
+    """
+    untyped = MessageType.NORMAL if is_strict else MessageType.UNSPECIFIED
+    wanted = topic.attributes.get(MESSAGE_TYPE, untyped.value)
+    takes_any = wanted == MessageType.UNSPECIFIED.value and not is_strict
+    is_derived = is_retry_topic(topic.name) or is_dead_letter_topic(topic.name)
+    if takes_any or is_derived or wanted in (MessageType.MIXED.value, actual.value):
+        return None
+    return (
+        f"TopicMessageType validate failed, the expected type is {wanted}, "
+        f"but actual type is {actual.value}"
+    )

@@ -2,7 +2,7 @@
 
 Requests of one address share its connection; an answer is matched to its request by the opaque.
 Whatever goes wrong (no connection, connection lost, no answer in time) the asker is told once. The
-other side may ask, too: the service is told, and a request that is not one-way is refused.
+other side may ask, too: the service is told, and answers what is not one-way.
 
 A connection whose other end is gone without a word looks open for a quarter of an hour: the system
 tries that long to get bytes across. So one that leaves two requests unanswered and brings no answer
@@ -18,8 +18,7 @@ from aerobee.errors import LocalProtocolError, NoAnswer, RequestTimeout
 from aerobee.net.line import Line, open_line
 from aerobee.ports.service import Dial
 from aerobee.protocol.remoting.frame import FrameLimits
-from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 
 _log = logging.getLogger(__name__)
 
@@ -118,9 +117,12 @@ class Dialer:
         command.body = bytes(command.body)  # a copy: the command's own is a view of the read buffer
         if self._asked is not None:
             self._asked(line.address, command)
-        if not command.is_oneway:
-            remark = "this service is not asked"
-            line.tell(reply_to(command, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark))
+
+    def answer(self, address: str, answer: RemotingCommand) -> None:
+        """Answer what the server at an address has asked."""
+        line = self._lines.get(address)
+        if line is not None and line.is_open:
+            line.tell(answer)
 
     async def finish(self, seconds_max: float) -> None:
         """Wait for the answers to what was asked, but not for ever."""

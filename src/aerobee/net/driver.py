@@ -32,6 +32,7 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.rpc import CalledService
 from aerobee.ports.service import (
+    AnswerAsked,
     AnswerCall,
     AskedService,
     CallWrite,
@@ -43,6 +44,7 @@ from aerobee.ports.service import (
     EndCall,
     EndingService,
     FastService,
+    FlushCalls,
     GuardedService,
     LinkWrite,
     OpenLink,
@@ -370,7 +372,7 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write([frames])
-                case CallWrite() | AnswerCall() | EndCall():
+                case CallWrite() | AnswerCall() | EndCall() | FlushCalls():
                     if self._calls is not None:
                         self._calls.carry_out(effect)
                 case LinkWrite() | ReadLink() | OpenLink() | CloseLink():
@@ -378,6 +380,8 @@ class Driver:
                         self._links.carry_out(effect)
                 case Dial():
                     self._dialer.dial(effect)
+                case AnswerAsked(address, command):
+                    self._dialer.answer(address, command)
                 case Rebuild():
                     self._rebuild(effect)
                 case Welcome(number):

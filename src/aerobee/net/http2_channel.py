@@ -5,10 +5,10 @@ what its calls lead to is done when the round is over, and what they answer is w
 after that.
 
 Back-pressure: a peer that does not read its answers is not read from, and dropped if that takes too
-long. A message that comes in pieces is kept until it is whole, within bounds for a connection and
-for all, and much smaller ones for all connections whose peers have not shown who they are; a stream
-beyond them is refused. Nothing is closed for its age: a stream of telemetry stays
-open for the life of its client.
+long or too many of them wait. A message that comes in pieces is kept until it is whole, within
+bounds for a connection and for all, and much smaller ones for all connections whose peers have not
+shown who they are; a stream beyond them is refused. Nothing is closed for its age: a stream of
+telemetry stays open for the life of its client.
 """
 
 import asyncio
@@ -27,6 +27,7 @@ from aerobee.ports.rpc import (
     CallStart,
     CallWrite,
     EndCall,
+    FlushCalls,
     RpcConnectionId,
     RpcService,
 )
@@ -41,7 +42,6 @@ from aerobee.protocol.grpc.framing import (
     error_trailers,
     frame_message,
     read_call_headers,
-    whole_message,
 )
 from aerobee.protocol.http2.answer_frames import AnswerFrames
 from aerobee.protocol.http2.connection import (
@@ -62,6 +62,7 @@ BEGUN_BYTES_MAX = 32 << 20  # of messages that have not come whole, on one conne
 BEGUN_BYTES_IN_ALL_MAX = 256 << 20
 IDLE_MS_MAX = 120_000  # of a connection without calls
 UNREAD_MS_MAX = 20_000
+UNREAD_BYTES_MAX = 32 << 20  # that the system does not take, of a peer that has given room for them
 MESSAGE_MS_MAX = 30_000  # how long a first message, or one that has begun, may take to come whole
 
 
@@ -90,9 +91,11 @@ class Http2Channel(asyncio.Protocol):
         self._is_ending = False
         self.number = number
         self.peer = Peer("", 0)
-        self.http2 = Http2Connection(Http2Limits())
+        self.http2 = Http2Connection(Http2Limits(), owner.paths)
         self.calls: dict[int, _Call] = {}
         self.begun_bytes = 0
+        self.written_bytes = 0
+        """Of answers, since the last flush."""
         self.is_strange = True
         """Whether its peer has not shown yet who it is; nobody looks before it sends much."""
         self.last_read_ms = 0
@@ -134,9 +137,22 @@ class Http2Channel(asyncio.Protocol):
     # From the channels.
 
     def flush(self) -> None:
-        output = self.http2.take_output()
-        if output and self._transport is not None:
-            self._transport.write(output)
+        output, transport = self.http2.take_output(), self._transport
+        self.written_bytes = 0
+        if not output or transport is None or transport.is_closing():
+            return
+        if transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
+            _log.warning("dropping a peer that does not read", extra={"peer": str(self.peer)})
+            transport.abort()
+            return
+        transport.write(output)
+
+    def note_written(self, size: int) -> None:
+        """Answers of this size wait to be flushed; many are not kept until the turn is over, so
+        that what the peer leaves unread is seen."""
+        self.written_bytes += size
+        if self.written_bytes > WRITE_HIGH_BYTES:
+            self.flush()
 
     def end(self) -> None:
         """Write what there is, and close."""
@@ -178,6 +194,8 @@ class Http2Channels:
         self._next_call = 0
         self._begun_bytes = 0
         self._around = AnswerFrames(ANSWER_HEADERS, OK_TRAILERS)
+        self._in_place = service.in_place
+        self.paths = service.in_place.paths
         self._unflushed: dict[RpcConnectionId, Http2Channel] = {}
 
     def count(self) -> int:
@@ -211,51 +229,30 @@ class Http2Channels:
             turn.begin()
         channel.last_read_ms = turn.now.monotonic_ms
         self._flush_soon(channel)
+        http2 = channel.http2
         try:
-            self._take_events(channel, channel.http2.receive(data, turn.now.monotonic_ms))
+            http2.feed(data, turn.now.monotonic_ms)
+            while True:
+                self._in_place.take_all(http2, channel.number, turn.now)
+                events = http2.read()
+                if events:
+                    self._take_events(channel, events)
+                if not http2.is_at_call:
+                    break
         except ProtocolError as error:
             _log.info("closing a connection: %s", error, extra={"peer": str(channel.peer)})
             channel.end()
 
     def _take_events(self, channel: Http2Channel, events: list[Http2Event]) -> None:
-        opened: Opened | None = None
         for event in events:
-            if opened is not None:
-                # Most calls come with their one message and their end.
-                first, opened = opened, None
-                if isinstance(event, Received) and event.is_ended and event.stream == first.stream:
-                    self._take_whole(channel, first, event.data)
-                    continue
-                self._begin_call(channel, first)
             if isinstance(event, Received):
                 self._take_data(channel, event.stream, event.data, event.is_ended)
             elif isinstance(event, Cancelled):
                 self._cancel(channel, event.stream)
-            elif event.is_ended:
-                self._begin_call(channel, event)
-                self._take_data(channel, event.stream, b"", True)
             else:
-                opened = event
-        if opened is not None:
-            self._begin_call(channel, opened)
-
-    def _take_whole(self, channel: Http2Channel, opened: Opened, data: bytes) -> None:
-        """A call whose request has come whole: if the service does not take it in place, it goes
-        the way of all others."""
-        message = whole_message(data, self._service.message_bytes_max)
-        start = self._start_of(channel, opened) if message is not None else None
-        taken: bytes | bool = False
-        if message is not None and start is not None:
-            taken = self._service.take_call(start, message, self._round.now)
-        if taken is False:
-            self._begin_call(channel, opened, start)
-            self._take_data(channel, opened.stream, data, True)
-        elif taken is True:
-            assert start is not None
-            call = self._keep_call(channel, start, opened.stream)
-            call.awaited_ms = None
-        else:
-            self._write_answer(channel, opened.stream, taken)
+                self._begin_call(channel, event)
+                if event.is_ended:
+                    self._take_data(channel, event.stream, b"", True)
 
     def _write_answer(self, channel: Http2Channel, stream: int, message: bytes) -> None:
         """Write the answer of a call that has no headers yet."""
@@ -278,11 +275,8 @@ class Http2Channels:
         self._by_call[call.id] = (channel, call)
         return call
 
-    def _begin_call(
-        self, channel: Http2Channel, opened: Opened, start: CallStart | None = None
-    ) -> None:
-        """`start`: the call's, where it has been made."""
-        start = start or self._start_of(channel, opened)
+    def _begin_call(self, channel: Http2Channel, opened: Opened) -> None:
+        start = self._start_of(channel, opened)
         if start is None:
             channel.http2.write_trailers(opened.stream, NOT_GRPC)
             return
@@ -360,6 +354,9 @@ class Http2Channels:
     # From the driver.
 
     def carry_out(self, effect: CallEffect) -> None:
+        if isinstance(effect, FlushCalls):
+            self._flush_calls(effect)
+            return
         found = self._by_call.get(effect.call)
         if found is None:
             return
@@ -376,6 +373,14 @@ class Http2Channels:
             case EndCall(_, status, reason):
                 self._end_call(channel, call, RpcStatus(status), reason)
 
+    def _flush_calls(self, effect: FlushCalls) -> None:
+        channel = self._channels.get(effect.connection)
+        if channel is not None and effect.is_broken:
+            _log.warning("dropping a peer that does not read: %s", channel.peer)
+            channel.abort()
+        elif channel is not None:
+            self._flush_soon(channel)
+
     def _answer_call(self, channel: Http2Channel, call: _Call, messages: Sequence[bytes]) -> None:
         self._forget(channel, call)
         if len(messages) == 1:
@@ -388,6 +393,7 @@ class Http2Channels:
     def _write_data(self, channel: Http2Channel, stream: int, data: bytes) -> None:
         try:
             channel.http2.write_data(stream, data)
+            channel.note_written(len(data))
         except ProtocolError as error:
             _log.warning("dropping a peer that does not read: %s", error)
             channel.abort()

@@ -6,7 +6,7 @@ framing of messages, the service knows what they mean. The service answers with 
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, NewType, Protocol
+from typing import NamedTuple, Protocol
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import AnswerCall as AnswerCall
@@ -15,9 +15,9 @@ from aerobee.ports.service import CallId as CallId
 from aerobee.ports.service import CallWrite as CallWrite
 from aerobee.ports.service import Effects, Peer, Service
 from aerobee.ports.service import EndCall as EndCall
-
-RpcConnectionId = NewType("RpcConnectionId", int)
-"""One live connection. Numbers are not used again in the life of a process."""
+from aerobee.ports.service import FlushCalls as FlushCalls
+from aerobee.ports.service import RpcConnectionId as RpcConnectionId
+from aerobee.protocol.http2.connection import Http2Connection
 
 
 class CallStart(NamedTuple):
@@ -31,6 +31,19 @@ class CallStart(NamedTuple):
     """The client gives up after this time; None: never."""
 
 
+class CallTaker(Protocol):
+    """Takes the calls that come for every message from their connection, and writes the answers
+    into it."""
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Of the calls that it may take."""
+
+    def take_all(self, http2: Http2Connection, connection: RpcConnectionId, now: Now) -> None:
+        """Take the calls that the connection finds, up to one that has to begin as any other.
+        Some may be answered later: `FlushCalls` says when they are."""
+
+
 class RpcService(Protocol):
     """Every call begins once. It is over when the service ends it, the client gives it up, or its
     connection closes."""
@@ -39,10 +52,9 @@ class RpcService(Protocol):
     def message_bytes_max(self) -> int:
         """The largest message that is taken."""
 
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        """Take a call whose one message has come whole, in place of the events below. Returns its
-        answer; or True: it is answered by an effect; or False: it was not taken, and begins as any
-        other. Effects stay with the service until the round is over."""
+    @property
+    def in_place(self) -> CallTaker:
+        """Takes calls in place of the events below."""
 
     def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
         """A peer connects. False: it has too many connections; nothing more is told of this one."""

@@ -58,6 +58,14 @@ class Dial(NamedTuple):
     ticket: object
 
 
+class AnswerAsked(NamedTuple):
+    """Answer a request of the server at an address (`AskedService`), on the connection that it came
+    on: its opaque says which it is. Nothing happens if that connection is closed."""
+
+    address: str
+    command: RemotingCommand
+
+
 class CloseChannel(NamedTuple):
     channel: ChannelId
     reason: str
@@ -126,6 +134,10 @@ CallId = NewType("CallId", int)
 """One call of gRPC (`ports.rpc`). Numbers are not used again in the life of a process."""
 
 
+RpcConnectionId = NewType("RpcConnectionId", int)
+"""One live connection of gRPC. Numbers are not used again in the life of a process."""
+
+
 class CallWrite(NamedTuple):
     """Write a message to a call. A call that is over takes none: nothing happens then."""
 
@@ -148,10 +160,18 @@ class EndCall(NamedTuple):
     reason: str = ""
 
 
+class FlushCalls(NamedTuple):
+    """Write out what was answered into a connection itself (`ports.rpc.CallTaker`)."""
+
+    connection: RpcConnectionId
+    is_broken: bool = False
+    """Whether its peer leaves too much unread, and is to be dropped."""
+
+
 LinkEffect: TypeAlias = OpenLink | LinkWrite | ReadLink | CloseLink
-CallEffect: TypeAlias = CallWrite | AnswerCall | EndCall
+CallEffect: TypeAlias = CallWrite | AnswerCall | EndCall | FlushCalls
 Effect: TypeAlias = (
-    Reply | Write | Dial | CloseChannel | Welcome | LinkEffect | CallEffect | Rebuild
+    Reply | Write | Dial | AnswerAsked | CloseChannel | Welcome | LinkEffect | CallEffect | Rebuild
 )
 Effects: TypeAlias = list[Effect]
 
@@ -176,8 +196,8 @@ class AskedService(Service, Protocol):
     """A service that is asked on connections that it opened by `Dial`."""
 
     def on_asked(self, address: str, command: RemotingCommand, now: Now) -> Effects:
-        """The server at an address asks. Nobody waits for an answer of the service: a request that
-        is not one-way is answered REQUEST_CODE_NOT_SUPPORTED."""
+        """The server at an address asks. A request that is not one-way is answered by an
+        `AnswerAsked`, now or later."""
 
 
 class FastService(Service, Protocol):

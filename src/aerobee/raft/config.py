@@ -34,6 +34,12 @@ class RaftConfig:
             raise Misuse("a window that is smaller than one batch", hint="a larger window")
 
     @property
+    def answer_interval_ms(self) -> int:
+        """Between two answers of a follower to messages without records, and between two heartbeats
+        that a leader sends for reads that wait: a fraction of what those would wait otherwise."""
+        return max(1, self.heartbeat_ms // 10)
+
+    @property
     def lease_ms(self) -> int:
         """How long after a heartbeat was sent no other leader can be elected, by the leader's
         clock: its own may be slow by the drift, a follower's fast. Two milliseconds are rounding.

@@ -7,8 +7,8 @@ F2. The log is cut only by an answer to a fetch that described the log as it sti
 F3. What is committed is believed only up to where the logs are known to be the same.
 F4. A host without room for records hears its leader all the same: it answers, and fetches again
     from the end of its log when there is room.
-F5. A message without records is answered for the lease, which needs that now and then. One that
-    only tells what is committed follows every commit, and is not.
+F5. A message without records is answered for the lease, and for reads that wait for it, now and
+    then (`answer_interval_ms`): one that tells what is committed follows every commit.
 """
 
 from aerobee.errors import RaftBroken
@@ -63,7 +63,7 @@ class Follower:
             elif records.epoch_term != log.last_term:
                 raise RaftBroken(f"an epoch of term {records.epoch_term} that begins nowhere")
             log.end = records.end
-        elif is_full or records.stamp - self._told_ms >= self._config.heartbeat_ms // 2:
+        elif is_full or records.stamp - self._told_ms >= self._config.answer_interval_ms:
             self.is_fetch_due = True
         log.note_commit(min(records.commit, log.end))
         return has_records

@@ -20,7 +20,7 @@ from aerobee.raft.lease import Lease
 from aerobee.raft.log_state import LogState
 from aerobee.raft.membership import Change, Members, Promote, changed
 from aerobee.raft.messages import Diverging, Fetch, Records, Reset, TimeoutNow
-from aerobee.raft.progress import Progress
+from aerobee.raft.progress import NEVER, Progress
 from aerobee.raft.quorum import reached_by
 from aerobee.raft.ready import Send
 from aerobee.raft.transfer import Transfer
@@ -48,6 +48,7 @@ class Leader:
         self._config = config
         self._boundary = boundary
         self._heartbeat_due_ms = now_ms
+        self._heartbeat_ms = NEVER
         self._term_start = log.end
         self.lease = Lease(config, now_ms)
         self.transfer: Transfer | None = None
@@ -173,12 +174,21 @@ class Leader:
 
     def on_tick(self, now_ms: int) -> None:
         if self.transfer is not None and now_ms >= self.transfer.deadline_ms:
+            # Its lease is gone: reads wait to be confirmed one by one.
             self.transfer = None
+            self._heartbeat_due_ms = now_ms
+
+    def confirm_soon(self, now_ms: int) -> None:
+        """A read waits until a majority has confirmed this leader: ask for that, at most so often.
+        A stamp of this very millisecond would not be after the read."""
+        due_ms = max(now_ms + 1, self._heartbeat_ms + self._config.answer_interval_ms)
+        self._heartbeat_due_ms = min(self._heartbeat_due_ms, due_ms)
 
     def pump(self, now_ms: int, sends: list[Send]) -> None:
         """Send every member what it lacks, and a heartbeat to those that lack nothing."""
         is_due = now_ms >= self._heartbeat_due_ms
         if is_due:
+            self._heartbeat_ms = now_ms
             self._heartbeat_due_ms = now_ms + self._config.heartbeat_ms
         transfer = self.transfer
         for node, progress in self.progress.items():

@@ -126,7 +126,7 @@ class Node:
 
     @property
     def leading(self) -> Leader | None:
-        """The part that leads, if this node does; to look at."""
+        """The part that leads, if this node does; to look at, and to have it confirmed soon."""
         return self._leading
 
     @property

@@ -100,6 +100,10 @@ class RaftGroupConfig:
     long after. The same on all members."""
     heartbeat_ms: int = RaftConfig().heartbeat_ms
     """How often a leader with nothing to send says that it leads."""
+    forwarding_quiet_ms: int = 3_000
+    """A member that is stopped closes when no client has asked it for anything for so long."""
+    forwarding_time_ms: int = 60_000
+    """Or when it was stopped so long ago. Clients ask for routes every 30 seconds."""
 
     @property
     def address(self) -> str:
@@ -135,6 +139,8 @@ GROUP_SETTINGS = (
     Setting("raftJoin", "joins", TRUTH),
     Setting("raftElectionTimeout", "election_timeout_ms", Whole(100, 60_000)),
     Setting("raftHeartbeatInterval", "heartbeat_ms", Whole(10, 20_000)),
+    Setting("raftForwardingQuiet", "forwarding_quiet_ms", Whole(0, 60_000)),
+    Setting("raftForwardingTime", "forwarding_time_ms", Whole(0, 600_000)),
 )
 SECOND_NAMES = {
     "raftEnable": "enableDLegerCommitLog",

@@ -13,6 +13,7 @@ from aerobee.ports.entropy import Entropy
 from aerobee.raft.node import Node
 from aerobee.raft.ready import Ready
 from aerobee.raft.saved_state import SavedState
+from aerobee.replication.departure import Departure
 from aerobee.replication.group_config import RaftGroupConfig
 from aerobee.replication.raft_log import RaftLog
 
@@ -27,6 +28,10 @@ class RaftSeat:
         self._entropy = entropy
         self._node: Node | None = None
         self._log: RaftLog | None = None
+        self.departure = Departure(
+            config.forwarding_quiet_ms, config.forwarding_time_ms, 2 * config.election_timeout_ms
+        )
+        """The stop of this process, once it is to stop."""
         self.hand_over: Callable[[], bool] = lambda: False
         """Has another member lead, if this one does; whether one is going to. Of the present
         life."""

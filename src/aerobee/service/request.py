@@ -32,7 +32,6 @@ class Answer(NamedTuple):
 OK = Answer()
 RETRY_AFTER = "retryAfterMs"
 """The field of a refusal that says how long to wait."""
-_FULL_WAIT_MS = 1_000
 
 
 def excess_remark(excess: str) -> str:
@@ -40,16 +39,14 @@ def excess_remark(excess: str) -> str:
     return f"the request header is too large: {excess} (send fewer or shorter fields)"
 
 
-def too_many_wait(group: str) -> Answer:
-    """The answer to a pull or a pop that would wait, where too many of its group do."""
-    return Answer(
-        ResponseCode.FLOW_CONTROL,
-        f"too many pulls and pops of the group {group[:255]} wait: try again in {_FULL_WAIT_MS} ms",
-        {RETRY_AFTER: str(_FULL_WAIT_MS)},
-    )
+REMOTING = "remoting"
+GRPC = "grpc"
 
 
 class Request:
+    protocol_type = REMOTING
+    """The protocol that its client speaks, by RocketMQ's name for it."""
+
     __slots__ = (
         "_heard",
         "_outbox",
@@ -57,6 +54,7 @@ class Request:
         "channel",
         "command",
         "fields",
+        "host",
         "is_held",
         "now",
         "user",
@@ -80,6 +78,8 @@ class Request:
         self._heard = heard
         self.is_held = False
         """Whether it is held for long polling."""
+        self.host = ""
+        """The address that it came from, where it is known."""
         self.user: User | None = None
         """The user whose signature it has; None: nobody was asked who it is."""
 
@@ -131,7 +131,9 @@ class Request:
 
 
 class InnerRequest(Request):
-    """A request of a service in the same process: its answer is a value, not a command."""
+    """A request that a call of gRPC becomes: its answer is a value, not a command."""
+
+    protocol_type = GRPC
 
     __slots__ = ("_then",)
 

@@ -111,7 +111,7 @@ def _open_locked(
     timestamp = recovered.last_timestamp or last_timestamp(recovered.sequence, newest)
     marking = Marking(disk, mark_file, checkpoint, worker, config, defects)
     marking.start_at(
-        start.mark._replace(flushed=end_offset, crc_from=recovered.crc_from),
+        start.mark.ending_at(end_offset)._replace(crc_from=recovered.crc_from),
         timestamp,
         derived_timestamp,
     )

@@ -19,13 +19,13 @@ Called from the core's thread only.
 """
 
 from aerobee.errors import Misuse, RawRecordRefused, StorageError, StoreBusy
+from aerobee.protocol.message.durable_mark_slots import NO_CRC
 from aerobee.protocol.message.record_check import WRONG_FILLER
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.commit.raw_walk import CROSSING, FILLER, INCOMPLETE, RAW_FINDINGS, RawWalk
 from aerobee.storage.index.queue_folders import QUEUE_ID_MAX, topic_byte_table
 from aerobee.storage.opening import StoreParts
 from aerobee.storage.read.queue_reader import QueueReader
-from aerobee.storage.recover.durable_mark import NO_CRC
 from aerobee.storage.retain.compaction import Compaction
 
 

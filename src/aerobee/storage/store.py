@@ -87,6 +87,7 @@ class Store(Readers):
         self.sync_seconds: Histogram = self._flush.sync_seconds
         """How long syncs of the log took."""
         self.confirmation = Confirmation(parts.log.end_offset, self._flush, config.flush_mode)
+        self.confirmation.when_expected = self._note_flushed
         super().__init__(parts.log, parts.derived, parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
@@ -236,7 +237,8 @@ class Store(Readers):
         self._collect()
         self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
         # Not only since the last line: a roll that waits for its file collects, too.
-        if self._flush.flushed != self._parts.marking.mark.flushed or self._is_copied_further():
+        is_new = self._is_confirmation_new()
+        if is_new or self._flush.flushed != self._parts.marking.mark.flushed:
             self._note_flushed()
         if Defect.MARK_BEFORE_SYNC in self._defects:
             self._parts.marking.note_flushed(self._log.end_offset(), self._log.last_timestamp)
@@ -368,16 +370,14 @@ class Store(Readers):
             raise self._flush.failure
         self._note_flushed()
 
-    def _is_copied_further(self) -> bool:
-        """Whether copies have confirmed more than the next start would know of."""
-        confirmation = self.confirmation
-        return (
-            confirmation.waits_for_copies
-            and confirmation.lasting_offset > self._parts.marking.confirmed
-        )
+    def _is_confirmation_new(self) -> bool:
+        """Whether the mark says something else than how far the log is confirmed: readers of the
+        files, and the next start, go by that."""
+        told, lasting = self._parts.marking, self.confirmation.lasting_offset
+        return told.note_confirmed(lasting, is_bound=self.confirmation.waits_for_copies)
 
     def _note_flushed(self) -> None:
-        self._parts.marking.confirmed = self.confirmation.lasting_offset
+        self._is_confirmation_new()
         self._parts.marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
 
     def close(self) -> None:

@@ -29,6 +29,8 @@ from tests.tls_kit import Pair, certificates
 from tests.wire_client import WireClient
 
 READS_MAX = 3
+FORWARDING_QUIET_MS = 500
+"""A planned stop is over so soon after the last client has gone: tests need not wait longer."""
 
 
 class RaftBroker(Broker):
@@ -44,6 +46,7 @@ class RaftBroker(Broker):
             "dLegerPeers": ";".join(map(self._group.peer, range(count))),
             "dLegerSelfId": f"n{self.number}",
             "raftJoin": str(self.joins).lower(),
+            "raftForwardingQuiet": FORWARDING_QUIET_MS,
         }
 
     def forget(self) -> None:

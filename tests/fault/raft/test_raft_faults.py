@@ -18,6 +18,7 @@ import pytest
 from aerobee.app.chaos.log_check import SentOutcome
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from tests.fault.raft.caller import Caller
 from tests.fault.raft.raft_group import GuardedRaftWorld, RaftWorld
 from tests.fault.replication.group import NAME, TOPIC, Mode
 from tests.hostile.server import pull_fields
@@ -120,6 +121,49 @@ def restart_one_after_another(world: RaftWorld) -> None:
         world.until_caught_up()
 
 
+def roll(world: RaftWorld) -> None:
+    """Every member is restarted, the one that leads among them, and a client that tries each send
+    four times sees no error."""
+    said = world.group.run("topic", "create", "rolled", "--queues", "4")
+    assert said.status == 0 or "exists" in said.error, said.error
+    caller = Caller(world.group.target, "rolled")
+    caller.start()
+    try:
+        for broker in list(world.group.brokers):
+            world.raft.ask(world.others(broker)[0])
+            world.progress()
+            was_leader = world.raft.leader() is broker
+            begun = time.monotonic()
+            broker.stop()
+            stopped = time.monotonic() - begun
+            broker.start(is_master=False)
+            world.until_caught_up()
+            world.progress()
+            gap_ms = caller.gap_ms(begun)
+            role = "leader" if was_leader else "follower"
+            show(f"a {role} that is restarted: {gap_ms:.0f} ms, stopped in {stopped:.1f} s")
+    finally:
+        caller.end()
+    assert not caller.errors, caller.errors
+    assert not caller.missing()
+
+
+def forward_while_stopping(world: RaftWorld) -> None:
+    """Clients that do not ask for routes go on with a leader that is stopped, as long as they ask
+    it; it ends when they do not."""
+    leader = world.raft.leader()
+    world.raft.ask(leader)
+    world.progress()
+    leader.begin_stop()
+    successor = world.raft.leader(leader)
+    world.progress()
+    world.raft.ask(successor)
+    leader.until_stopped()
+    world.progress()
+    leader.start(is_master=False)
+    world.until_caught_up()
+
+
 def transfer(world: RaftWorld) -> None:
     """Clients ask a follower, and see no error."""
     leader = world.raft.leader()
@@ -201,6 +245,8 @@ CELLS: Mapping[str, Callable[[RaftWorld], None]] = {
         cut_off_leader,
         kill_leader_that_clients_ask,
         transfer,
+        forward_while_stopping,
+        roll,
         change_members,
         restart_one_after_another,
         kill_minority,
@@ -216,6 +262,8 @@ QUICK = (
     "freeze_leader",
     "cut_off_leader",
     "transfer",
+    "forward_while_stopping",
+    "roll",
     "change_members",
 )
 

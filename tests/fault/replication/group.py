@@ -141,6 +141,16 @@ class Broker:
         self._process.end(signal.SIGTERM)
         self._process = None
 
+    def begin_stop(self) -> None:
+        """Ask for a planned stop; `until_stopped` waits for it."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+
+    def until_stopped(self) -> None:
+        assert self._process is not None
+        self._process.wait()
+        self._process = None
+
     def freeze(self) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)

@@ -83,6 +83,10 @@ class ServerProcess:
     def send_signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
 
+    def wait(self) -> None:
+        """Until it has ended by itself."""
+        self._process.wait(STOP_SECONDS_MAX)
+
     def end(self, number: signal.Signals) -> None:
         if self._process.poll() is None:
             self._process.send_signal(number)

@@ -2,7 +2,14 @@
 
 import pytest
 
-from aerobee.model.message_type import NO_PRIORITY, MessageType, priority_of, takes, type_of
+from aerobee.model.message_type import (
+    NO_PRIORITY,
+    MessageType,
+    find_type_fault,
+    priority_of,
+    type_of,
+)
+from aerobee.model.topic import TopicConfig
 
 
 @pytest.mark.parametrize(
@@ -27,19 +34,38 @@ def test_a_message_is_what_its_properties_make_it(
     assert type_of(properties) is MessageType(expected)
 
 
-def test_a_topic_takes_its_own_type_and_without_one_all() -> None:
-    for actual in (
-        MessageType.NORMAL,
-        MessageType.FIFO,
-        MessageType.DELAY,
-        MessageType.TRANSACTION,
-        MessageType.PRIORITY,
-    ):
-        assert takes(None, actual)
-        assert takes("UNSPECIFIED", actual)
-        assert takes("MIXED", actual)
-        for wanted in ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "PRIORITY"):
-            assert takes(wanted, actual) == (wanted == actual.value)
+TYPES = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "PRIORITY")
+
+
+def takes(wanted: str | None, actual: str, *, is_strict: bool, name: str = "orders") -> bool:
+    attributes = {} if wanted is None else {"message.type": wanted}
+    topic = TopicConfig(name, attributes=attributes)
+    return find_type_fault(topic, MessageType(actual), is_strict=is_strict) is None
+
+
+@pytest.mark.parametrize("is_strict", [False, True])
+@pytest.mark.parametrize("actual", TYPES)
+def test_a_topic_takes_its_own_type_and_a_mixed_one_all(actual: str, is_strict: bool) -> None:
+    assert takes("MIXED", actual, is_strict=is_strict)
+    for wanted in TYPES:
+        assert takes(wanted, actual, is_strict=is_strict) == (wanted == actual)
+        for name in ("%RETRY%g", "%DLQ%g"):
+            assert takes(wanted, actual, is_strict=is_strict, name=name)
+
+
+@pytest.mark.parametrize("actual", TYPES)
+def test_a_topic_of_no_type_takes_any_and_strictly_the_normal_one(actual: str) -> None:
+    assert takes(None, actual, is_strict=False)
+    assert takes("UNSPECIFIED", actual, is_strict=False)
+    assert takes(None, actual, is_strict=True) == (actual == "NORMAL")
+    assert not takes("UNSPECIFIED", actual, is_strict=True)
+
+
+def test_a_fault_of_types_is_told_in_the_words_of_rocketmqs_proxy() -> None:
+    topic = TopicConfig("orders", attributes={"message.type": "FIFO"})
+    assert find_type_fault(topic, MessageType.DELAY, is_strict=True) == (
+        "TopicMessageType validate failed, the expected type is FIFO, but actual type is DELAY"
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from aerobee.net.listener import bind, port_of
 from aerobee.ports.service import Dial
 from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits, FrameReader
-from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
 
@@ -73,7 +72,7 @@ def test_requests_that_need_a_connection_at_the_same_time_share_one() -> None:
     in_loop(test)
 
 
-def test_what_the_other_side_asks_is_told_and_refused_unless_it_is_one_way() -> None:
+def test_what_the_other_side_asks_is_told_and_may_be_answered_later() -> None:
     async def test() -> None:
         asked: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
         heard: asyncio.Queue[RemotingCommand] = asyncio.Queue()
@@ -98,9 +97,12 @@ def test_what_the_other_side_asks_is_told_and_refused_unless_it_is_one_way() -> 
         address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
         dialer.dial(Dial(address, RemotingCommand(ECHO, flag=ONEWAY_FLAG), 5000, "ticket"))
         assert [await asked.get(), await asked.get()] == [(address, b"a"), (address, b"b")]
-        codes = sorted([(await heard.get()).code, (await heard.get()).code])
-        assert codes == [ECHO, ResponseCode.REQUEST_CODE_NOT_SUPPORTED]
+        assert (await heard.get()).code == ECHO
         assert heard.empty()
+        dialer.answer(address, reply_to(RemotingCommand(39, opaque=7), 4711))
+        answer = await heard.get()
+        assert (answer.code, answer.opaque, answer.is_response) == (4711, 7, True)
+        dialer.answer("127.0.0.1:1", reply_to(RemotingCommand(39, opaque=8), 0))  # never opened
         await dialer.close()
         server.close()
 

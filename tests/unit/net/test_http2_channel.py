@@ -1,24 +1,59 @@
 import asyncio
 import contextlib
+import tracemalloc
 from typing import Self
 
 from aerobee.net.channel import SMALL_BYTES, STRANGE_BYTES_MAX
 from aerobee.net.driver import Driver
-from aerobee.net.http2_channel import IDLE_MS_MAX, MESSAGE_MS_MAX
+from aerobee.net.http2_channel import IDLE_MS_MAX, MESSAGE_MS_MAX, UNREAD_BYTES_MAX
 from aerobee.net.listener import bind, port_of
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import CallId, CallStart, CallWrite, EndCall, RpcConnectionId
+from aerobee.ports.rpc import (
+    CallId,
+    CallStart,
+    CallWrite,
+    EndCall,
+    FlushCalls,
+    RpcConnectionId,
+)
 from aerobee.ports.service import Effects, Peer
-from aerobee.protocol.grpc.framing import frame_message
+from aerobee.protocol.grpc.framing import ANSWER_HEADERS, OK_TRAILERS, frame_message
 from aerobee.protocol.http2 import frames
+from aerobee.protocol.http2.answer_frames import AnswerFrames
+from aerobee.protocol.http2.connection import Http2Connection
 from aerobee.protocol.http2.frames import ErrorCode, frame
 from aerobee.protocol.remoting.frame import FrameLimits
 from aerobee.sim.clock import SimClock
 from tests.http2_kit import HELLO, Frame, frames_in, headers_in, open_stream, unary
 from tests.net_kit import EchoService, in_loop
 
-ECHO, HOLD, SHOUT = "/s/Echo", "/s/Hold", "/s/Shout"
+ECHO, HOLD, SHOUT, FLOOD = "/s/Echo", "/s/Hold", "/s/Shout", "/s/Flood"
+FLOOD_MESSAGES, FLOOD_BYTES = 128, 1 << 20
+
+
+class Shouts:
+    """Takes calls in place, and answers them in capitals."""
+
+    paths = frozenset({SHOUT})
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self.seen: list[Http2Connection] = []
+
+    def take_all(self, http2: Http2Connection, connection: RpcConnectionId, now: Now) -> None:
+        self.seen.append(http2)
+        around = AnswerFrames(ANSWER_HEADERS, OK_TRAILERS)
+        while http2.find_call():
+            answer = http2.input[http2.call_start : http2.call_stop].upper()
+            if http2.answer_bytes_max() < len(answer) + 5:
+                break
+            stream = http2.call_stream
+            whole = around.before(stream, len(answer)) + answer + around.behind(stream)
+            http2.reserve(len(answer) + 5)
+            http2.write_answers(whole)
+            http2.pass_call()
+            self.taken += 1
 
 
 class EchoCalls(EchoService):
@@ -28,6 +63,7 @@ class EchoCalls(EchoService):
 
     def __init__(self) -> None:
         super().__init__()
+        self.shouts = Shouts()
         self.starts: list[CallStart] = []
         self.opens = True
         self.is_open = True
@@ -37,8 +73,9 @@ class EchoCalls(EchoService):
     def rpc(self) -> Self:
         return self
 
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        return message.upper() if start.path == SHOUT else False
+    @property
+    def in_place(self) -> Shouts:
+        return self.shouts
 
     def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
         return self.opens
@@ -51,11 +88,16 @@ class EchoCalls(EchoService):
         return []
 
     def on_call_message(self, call: CallId, message: bytes, now: Now) -> Effects:
-        return [CallWrite(call, message)]
+        path = self._path(call)
+        if path == FLOOD:
+            return [CallWrite(call, bytes(FLOOD_BYTES))] * FLOOD_MESSAGES
+        return [CallWrite(call, message.upper() if path == SHOUT else message)]
+
+    def _path(self, call: CallId) -> str:
+        return next(one.path for one in self.starts if one.call == call)
 
     def on_call_half_closed(self, call: CallId, now: Now) -> Effects:
-        path = next(one.path for one in self.starts if one.call == call)
-        return [EndCall(call)] if path == ECHO else []
+        return [EndCall(call)] if self._path(call) in (ECHO, SHOUT) else []
 
     def on_call_cancelled(self, call: CallId, now: Now) -> Effects:
         self.news.put_nowait(("cancelled", call))
@@ -130,14 +172,17 @@ def test_calls_are_answered_on_their_streams() -> None:
     in_loop(test)
 
 
-def test_a_call_that_is_taken_in_place_is_answered_like_any_other() -> None:
+def test_calls_that_are_taken_in_place_are_answered_like_any_other_and_in_their_order() -> None:
     async def test() -> None:
         async with Serving() as server:
             reader, writer = await server.connect()
-            calls = unary(1, SHOUT, b"first") + unary(3, ECHO, b"second")
-            writer.write(HELLO + calls + unary(5, SHOUT, b"third"))
-            found = await read_until(reader, frames.HEADERS, 5)
-            for stream in (1, 3, 5):
+            # The first shows its headers; the next ones have known headers.
+            writer.write(HELLO + unary(1, SHOUT, b"first"))
+            found = await read_until(reader, frames.HEADERS, 1)
+            calls = unary(3, SHOUT, b"second") + unary(5, ECHO, b"third")
+            writer.write(calls + unary(7, SHOUT, b"fourth") + unary(9, SHOUT, b"fifth"))
+            found += await read_until(reader, frames.HEADERS, 9)
+            for stream in (1, 3, 5, 7, 9):
                 assert headers_in(found, stream) == [
                     {":status": "200", "content-type": "application/grpc"},
                     {"grpc-status": "0"},
@@ -145,28 +190,53 @@ def test_a_call_that_is_taken_in_place_is_answered_like_any_other() -> None:
             data = [(one.stream, one.payload) for one in found if one.kind == frames.DATA]
             assert data == [
                 (1, frame_message(b"FIRST")),
-                (3, frame_message(b"second")),
-                (5, frame_message(b"THIRD")),
+                (3, frame_message(b"SECOND")),
+                (5, frame_message(b"third")),
+                (7, frame_message(b"FOURTH")),
+                (9, frame_message(b"FIFTH")),
             ]
-            assert [start.path for start in server.service.starts] == [ECHO]
+            assert server.service.shouts.taken == 3
+            assert [start.path for start in server.service.starts] == [SHOUT, ECHO]
 
     in_loop(test)
 
 
-def test_an_answer_in_place_waits_for_room_at_the_peer() -> None:
+def test_an_answer_for_which_the_peer_has_no_room_waits_for_it() -> None:
     async def test() -> None:
         async with Serving() as server:
             reader, writer = await server.connect()
-            small = frame(frames.SETTINGS, 0, 0, b"\x00\x04" + (3).to_bytes(4, "big"))
-            writer.write(HELLO + small + unary(1, SHOUT, b"answer"))
-            first = await read_until(reader, frames.DATA, 1)
+            writer.write(HELLO + unary(1, SHOUT, b"first"))
+            await read_until(reader, frames.HEADERS, 1)
+            small = frames.settings_frame([(frames.INITIAL_WINDOW_SIZE, 3)])
+            writer.write(small + unary(3, SHOUT, b"answer"))
+            first = await read_until(reader, frames.DATA, 3)
             assert [one.payload for one in first if one.kind == frames.DATA] == [bytes(3)]
-            writer.write(frame(frames.WINDOW_UPDATE, 0, 1, (100).to_bytes(4, "big")))
-            rest = await read_until(reader, frames.HEADERS, 1)
-            assert (
-                b"".join(one.payload for one in rest if one.kind == frames.DATA)
-                == (frame_message(b"ANSWER")[3:])
-            )
+            writer.write(frames.window_frame(3, 100))
+            rest = await read_until(reader, frames.HEADERS, 3)
+            data = b"".join(one.payload for one in rest if one.kind == frames.DATA)
+            assert data == frame_message(b"ANSWER")[3:]
+            assert server.service.shouts.taken == 0
+
+    in_loop(test)
+
+
+def test_answers_that_were_written_into_a_connection_go_out_when_the_service_says_so() -> None:
+    async def test() -> None:
+        async with Serving() as server:
+            reader, writer = await server.connect()
+            writer.write(HELLO + unary(1, ECHO, b"x"))
+            await read_until(reader, frames.HEADERS, 1)
+            http2 = server.service.shouts.seen[0]
+            http2.write_answers(frame(frames.PING, 0, 0, b"answered"))
+            calls = server.driver._calls
+            assert calls is not None
+            calls.carry_out(FlushCalls(RpcConnectionId(1)))
+            calls.carry_out(FlushCalls(RpcConnectionId(99)))  # it is closed already
+            found = await read_until(reader, frames.PING, 0)
+            assert found[-1].payload == b"answered"
+            calls.carry_out(FlushCalls(RpcConnectionId(1), is_broken=True))
+            with contextlib.suppress(ConnectionResetError):
+                assert await reader.read() == b""
 
     in_loop(test)
 
@@ -321,5 +391,30 @@ def test_strangers_share_a_small_room_for_what_has_begun() -> None:
                 status = headers_in(found, 1)[-1]["grpc-status"]
                 assert status == ("0" if is_open else "8"), headers_in(found, 1)
             assert turn.strange_bytes == STRANGE_BYTES_MAX - SMALL_BYTES // 2
+
+    in_loop(test)
+
+
+def test_a_peer_that_gives_room_and_reads_nothing_is_dropped() -> None:
+    """What is written for it at once is more than is kept; its neighbour is served."""
+
+    async def test() -> None:
+        async with Serving() as serving:
+            reader, writer = await serving.connect()
+            reader._transport.pause_reading()  # type: ignore[attr-defined]
+            room = frames.settings_frame([(frames.INITIAL_WINDOW_SIZE, 2**31 - 1)])
+            window = frames.window_frame(0, 2**31 - 1 - 65_535)
+            tracemalloc.start()
+            writer.write(HELLO + room + window + unary(1, FLOOD, b"x"))
+            async with asyncio.timeout(60):
+                heard = {(await serving.service.news.get())[0] for _ in range(2)}
+            peak_bytes = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert heard == {"cancelled", "closed"}
+            assert peak_bytes < 2 * UNREAD_BYTES_MAX < FLOOD_MESSAGES * FLOOD_BYTES
+            reader, writer = await serving.connect()
+            writer.write(HELLO + unary(1, ECHO, b"here"))
+            found = await read_until(reader, frames.HEADERS, 1)
+            assert frame_message(b"here") in [one.payload for one in found]
 
     in_loop(test)

@@ -22,6 +22,11 @@ def test_heartbeats_that_a_lease_does_not_outlast_are_refused(heartbeat_ms: int)
         RaftConfig(election_timeout_ms=1000, heartbeat_ms=heartbeat_ms)
 
 
+def test_reads_are_confirmed_well_before_a_regular_heartbeat_and_never_all_the_time() -> None:
+    assert RaftConfig(heartbeat_ms=200).answer_interval_ms == 20
+    assert RaftConfig(heartbeat_ms=5).answer_interval_ms == 1
+
+
 def test_a_window_below_one_batch_is_refused() -> None:
     with pytest.raises(Misuse, match="window"):
         RaftConfig(batch_bytes=100, window_bytes=99)

@@ -194,6 +194,28 @@ def test_heartbeats_and_the_end_of_a_transfer_are_deadlines() -> None:
     assert leading.transfer is None
 
 
+def test_followers_are_asked_at_once_after_a_transfer_that_failed() -> None:
+    leading, _ = leader()
+    pumped(leading)
+    leading.transfer = Transfer(2, NOW + 100)
+    leading.on_tick(NOW + 100)
+    assert [send.to for send in pumped(leading, NOW + 100)] == [2, 3]
+
+
+def test_a_read_that_waits_brings_the_next_heartbeat_forward_but_not_one_for_each_read() -> None:
+    leading, _ = leader()
+    pumped(leading)
+    leading.confirm_soon(NOW + 5)
+    assert leading.deadline_ms() == NOW + CONFIG.answer_interval_ms
+    assert pumped(leading, NOW + 19) == []
+    assert len(pumped(leading, NOW + 20)) == 2
+    leading.confirm_soon(NOW + 120)
+    leading.confirm_soon(NOW + 121)
+    assert leading.deadline_ms() == NOW + 121
+    assert len(pumped(leading, NOW + 121)) == 2
+    assert leading.deadline_ms() == NOW + 321
+
+
 def test_a_transfer_waits_for_the_target_and_ends_the_lease() -> None:
     leading, _ = leader()
     leading.transfer = Transfer(2, NOW + 1000)

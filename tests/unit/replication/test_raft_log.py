@@ -4,6 +4,7 @@ import pytest
 
 from aerobee.errors import Misuse, RaftBroken
 from aerobee.model.names import RAFT_TOPIC
+from aerobee.protocol.message.durable_mark_slots import NO_BOUND, newest_slot
 from aerobee.raft.epoch_bytes import decode_epoch
 from aerobee.raft.epochs import Epoch
 from aerobee.raft.membership import AddLearner, Promote, voters
@@ -163,3 +164,41 @@ def test_what_an_earlier_life_knew_to_be_committed_can_be_read_at_once() -> None
     assert again.store.confirmation.confirmed_offset == first_end
     log.note_commit(again.store.end_offset)
     assert again.store.confirmation.confirmed_offset == again.store.end_offset
+
+
+def confirmed_in_files(kit: StoreKit) -> int:
+    """As whoever reads the files of a running broker finds it."""
+    found = newest_slot(memoryview(kit.disk.read(f"{ROOT}/durable_mark")))
+    assert found is not None
+    return found[0].confirmed
+
+
+def test_the_durable_mark_says_how_far_the_log_is_committed() -> None:
+    group = RaftGroup(3)
+    group.elect(1)
+    group[1].send(b"first")
+    group.settle()
+    group.beat(1)
+    committed = group[1].log.committed
+    for number in (1, 2, 3):
+        group[number].kit.step()
+        assert confirmed_in_files(group[number].kit) == committed
+    group[1].send(b"on one disk only")
+    group.settle(2, 3)
+    group[1].kit.step()
+    assert group[1].log.synced > committed
+    assert confirmed_in_files(group[1].kit) == committed
+
+
+def test_a_single_broker_says_that_all_of_its_log_counts_until_it_is_a_member() -> None:
+    kit = StoreKit(config=SMALL_SYNC)
+    kit.append(draft(body=b"alone"))
+    kit.step()
+    assert confirmed_in_files(kit) == NO_BOUND
+    kit = kit.reopen()
+    RaftLog(kit.store, kit.store.confirmed_at_start)
+    assert confirmed_in_files(kit) == kit.store.end_offset
+    again = kit.reopen()  # as that of a broker without a group
+    again.append(draft(body=b"alone again"))
+    again.step()
+    assert confirmed_in_files(again) == NO_BOUND

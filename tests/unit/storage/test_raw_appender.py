@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aerobee.errors import DiskFailed, DiskFull, Misuse, RawRecordRefused, StoreBusy
+from aerobee.protocol.message.durable_mark_slots import NO_CRC
 from aerobee.protocol.message.record import MAGIC_FILLER
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.faults import PowerCut
 from aerobee.storage.config import MIB, FlushMode
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.store import Store
 from tests.replica_kit import feed, log_bytes, raw_records
 from tests.store_kit import (

@@ -1,36 +1,13 @@
 // The form of the messages page. All of it is kept in the address, so that a search can be shared.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { query, setQuery } from "../../data/address";
 import { useResource } from "../../data/resource";
 import type { List, TopicRow } from "../../data/shapes";
 import { momentText } from "../../parts/fields";
-import { type Phrase, t } from "../../words";
-
-const WAYS: { value: string; label: Phrase; fields: string[] }[] = [
-  { value: "search", label: "Search", fields: ["from", "to", "text", "regex", "tag", "sql"] },
-  { value: "tail", label: "Live tail", fields: ["text", "regex", "tag", "sql"] },
-  { value: "key", label: "By key", fields: ["key"] },
-  { value: "id", label: "By id", fields: ["id"] },
-  { value: "offset", label: "By offset", fields: ["broker", "queue", "offset"] },
-];
-
-const FIELDS: Record<
-  string,
-  { label: Phrase; type: "text" | "number" | "datetime-local"; hint?: string }
-> = {
-  from: { label: "From", type: "datetime-local" },
-  to: { label: "Until", type: "datetime-local" },
-  text: { label: "Text", type: "text" },
-  regex: { label: "Regular expression", type: "text" },
-  tag: { label: "Tag", type: "text", hint: "a || b" },
-  sql: { label: "SQL filter", type: "text", hint: "price > 10 AND region = 'eu'" },
-  key: { label: "Key", type: "text" },
-  id: { label: "Message id", type: "text" },
-  broker: { label: "Broker", type: "text" },
-  queue: { label: "Queue", type: "number" },
-  offset: { label: "Offset", type: "number" },
-};
+import { t } from "../../words";
+import { SavedSearches } from "./SavedSearches";
+import { FIELDS, WAYS } from "./search_fields";
 
 const AGES: { label: string; ms: number }[] = [
   { label: "15m", ms: 900_000 },
@@ -42,11 +19,14 @@ export function SearchForm({ onRun }: { onRun: () => void }) {
   const { by = "search", topic = "" } = query.value;
   const way = WAYS.find(({ value }) => value === by) ?? WAYS[0];
   const [draft, setDraft] = useState<Record<string, string>>(query.value);
+  // A search from elsewhere, as the search box, fills in the form.
+  useEffect(() => setDraft((old) => ({ ...old, ...query.value })), [query.value]);
   const put = (name: string, value: string) => setDraft((old) => ({ ...old, [name]: value }));
   const run = (event: Event) => {
     event.preventDefault();
     const names = ["topic", ...Object.keys(FIELDS)];
-    const isUsed = (name: string) => name === "topic" || way?.fields.includes(name);
+    const isUsed = (name: string) =>
+      name === "topic" ? way?.value !== "lookup" : way?.fields.includes(name);
     setQuery(
       Object.fromEntries(names.map((name) => [name, isUsed(name) ? (draft[name] ?? "") : null])),
     );
@@ -68,7 +48,9 @@ export function SearchForm({ onRun }: { onRun: () => void }) {
         ))}
       </div>
       <div class="search-fields">
-        <TopicField value={draft.topic ?? topic} onChange={(value) => put("topic", value)} />
+        {way?.value !== "lookup" && (
+          <TopicField value={draft.topic ?? topic} onChange={(value) => put("topic", value)} />
+        )}
         {way?.fields.map((name) => (
           <div class="field" key={name}>
             <label for={`search-${name}`}>{t(FIELDS[name]?.label ?? "Text")}</label>
@@ -101,6 +83,12 @@ export function SearchForm({ onRun }: { onRun: () => void }) {
           {way?.value === "tail" ? t("Follow") : t("Search")}
         </button>
       </div>
+      <SavedSearches
+        onRun={() => {
+          setDraft(query.value);
+          onRun();
+        }}
+      />
     </form>
   );
 }

@@ -6,6 +6,10 @@ import type { Column } from "../../parts/Table";
 import { t } from "../../words";
 import { bytes, clock, count, time } from "../../words/figures";
 
+export function topicColumn<Row extends MessageRow>(): Column<Row> {
+  return { key: "topic", title: t("Topic"), width: "1.5fr", cell: (row) => row.topic };
+}
+
 export function messageColumns<Row extends MessageRow>(): Column<Row>[] {
   return [
     {

@@ -19,9 +19,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from aerobee.errors import Misuse, NotFound, StoreLocked
-from aerobee.storage.recover.durable_mark import DurableMark, decode_slot
-
-_MARK_SLOTS = (0, 4096)
+from aerobee.protocol.message.durable_mark_slots import DurableMark, newest_slot
 
 
 class StoredFile(NamedTuple):
@@ -100,14 +98,8 @@ class StoreFolder:
                 view = memoryview(file.read())
         except FileNotFoundError:
             return None
-        found = [
-            slot
-            for position in _MARK_SLOTS
-            if len(view) > position
-            for slot in [decode_slot(view, position)]
-            if slot is not None
-        ]
-        return max(found, key=lambda slot: slot[1])[0] if found else None
+        found = newest_slot(view)
+        return None if found is None else found[0]
 
 
 @contextmanager

@@ -50,7 +50,10 @@ from aerobee.system.entropy import SystemEntropy
 _log = logging.getLogger(__name__)
 
 HAND_OVER_SECONDS_MAX = 2.0
+HAND_OVERS_MAX = 3
+"""A member that is to stop may be elected again, by others that stop, too."""
 _LOOK_SECONDS = 0.005
+_QUIET_LOOK_SECONDS = 0.05
 _FREE_PAIR_TRIES = 50
 
 
@@ -82,9 +85,10 @@ class BrokerPart:
         self._wanted: Rebuild | None = None
         # A life may ask for the next one before its start is over.
         self._changing = asyncio.Lock()
-        self._failed: Ended | None = None
+        self._report: Ended | None = None
         self.hands_over = True
-        """Whether a leader that stops has another member lead first."""
+        """Whether a leader that stops has another member lead first, and serves its clients until
+        they know; looked at all the time."""
         self.address = ""
         """Where it is reached, once it has started."""
         self.grpc_address = ""
@@ -118,7 +122,7 @@ class BrokerPart:
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
-        self._failed = failed
+        self._report = failed
         if settings.ignored:
             _log.info("settings without a meaning here: %s", ", ".join(settings.ignored))
         for warning in settings.warnings:
@@ -169,25 +173,54 @@ class BrokerPart:
             shout_if_open(sockets)
         return ", ".join(places)
 
+    def _failed(self, error: BaseException) -> None:
+        assert self._report is not None
+        self.hands_over = False  # nobody is served any more
+        self._report(error)
+
+    def hurry(self) -> None:
+        """Wait for no client: called when a stop is asked for once more."""
+        self.hands_over = False
+
     async def stop(self) -> None:
-        await self._hand_over()
+        await self._depart()
         if self._rebuilding is not None:
             await asyncio.wait([self._rebuilding])
         # First of all: pages look into a store that another thread closes.
         await self._monitor.close()
         await self._undo.aclose()
 
-    async def _hand_over(self) -> None:
-        """Have another member of the group lead before this one is gone: clients then wait for
-        milliseconds instead of for an election."""
+    async def _depart(self) -> None:
+        """Have another member of the group lead before this one is gone, and serve clients that
+        still ask this one: they wait for milliseconds instead of for an election."""
         seat = self._seat
-        if seat is None or self._life is None or not self.hands_over or not seat.hand_over():
+        if seat is None or self._life is None:
             return
+        departure, hand_overs = seat.departure, 0
+        while self.hands_over:
+            node, now_ms = seat.node, self._clock.now().monotonic_ms
+            leads = node.leading is not None
+            departure.begin(now_ms, leads=leads)
+            self.wake()
+            if leads:
+                hand_overs += 1
+                if hand_overs > HAND_OVERS_MAX or not await self._hand_over(seat):
+                    return
+            elif departure.is_over(now_ms, has_leader=node.leader is not None):
+                return
+            else:
+                await asyncio.sleep(_QUIET_LOOK_SECONDS)
+
+    async def _hand_over(self, seat: RaftSeat) -> bool:
+        """Whether this member does not lead any more."""
+        if not seat.hand_over():
+            return False
         self.wake()
         loop = asyncio.get_running_loop()
         end = loop.time() + HAND_OVER_SECONDS_MAX
-        while seat.node.leading is not None and loop.time() < end:
+        while seat.node.leading is not None and self.hands_over and loop.time() < end:
             await asyncio.sleep(_LOOK_SECONDS)
+        return seat.node.leading is None
 
     def wake(self) -> None:
         """Run the broker's due work at once: called after the clock was moved."""
@@ -214,7 +247,6 @@ class BrokerPart:
 
     async def _begin_life(self, wanted: Rebuild) -> None:
         assert self._doors is not None
-        assert self._failed is not None
         nameservers = None if self._nameservers is None else self._nameservers()
         if self._seat is not None:
             self._settings = self._settings.as_member(leads=wanted.stage is Stage.LEADING)
@@ -260,7 +292,6 @@ class BrokerPart:
             self._rebuilding = None
 
     async def _change_life(self, wanted: Rebuild) -> None:
-        assert self._failed is not None
         _log.warning("the broker is built anew: %s", wanted.reason)
         try:
             await self._end_life()

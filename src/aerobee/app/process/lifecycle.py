@@ -5,6 +5,8 @@ or a failure, and stops parts in reverse order.
     stderr   logs, and why it could not start
     status   0 stopped by a signal, 1 failed while it ran, 2 wrong configuration, 3 could not start
 
+A second signal has parts stop that wait for clients: members of a Raft group.
+
 A part that cannot start undoes its steps so far. Several parts share one event loop, so a name
 server and a broker can run in one process. Guests are parts that are started after `ready`.
 """
@@ -21,7 +23,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
-from typing import Protocol, TextIO
+from typing import Protocol, TextIO, runtime_checkable
 
 from aerobee.app.settings.config import ListenConfig
 from aerobee.client.connection.loop_portal import new_event_loop
@@ -58,6 +60,14 @@ class Part(Protocol):
     async def stop(self) -> None: ...
 
 
+@runtime_checkable
+class Patient(Protocol):
+    """A part whose stop may wait for clients."""
+
+    def hurry(self) -> None:
+        """Wait no longer."""
+
+
 def run(parts: Sequence[Part], guests: Sequence[Part] = ()) -> int:
     """Start the parts, serve until stopped, stop them; returns the exit status. Guests are started
     after the line `ready`, and stopped before the parts."""
@@ -89,6 +99,10 @@ async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
     def end(error: BaseException | None = None) -> None:
         if not ending.done():
             ending.set_result(error)
+            return
+        for part in parts:
+            if isinstance(part, Patient):
+                part.hurry()
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup: a closed terminal is no end

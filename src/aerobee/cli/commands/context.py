@@ -6,6 +6,7 @@ use), else of the variables AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost
 
 import argparse
 import os
+import sys
 
 from aerobee.cli.cluster_verbs import (
     Verbs,
@@ -23,7 +24,7 @@ from aerobee.errors import Misuse
 
 _EXAMPLES = """\
   aerobee context add dev localhost:9876 --use
-  aerobee context add prod 'rmqs://key:secret@10.0.0.1:9876?ca=ca.crt'
+  aerobee context add prod - < address.txt        rmqs://key:secret@10.0.0.1:9876?ca=ca.crt
   aerobee context list
   aerobee context use prod
   aerobee topic list --context dev                once, whatever is in use
@@ -35,7 +36,10 @@ def add_to(nouns: Verbs) -> None:
     verbs = add_noun(nouns, "context", "clusters by name", _EXAMPLES)
     adding = add_local_verb(verbs, "add", "give a cluster a name", add)
     adding.add_argument("name")
-    adding.add_argument("target", help="host:port;host:port, or rmq://key:secret@host:port/ns")
+    adding.add_argument(
+        "target",
+        help="host:port;host:port, or rmq://key:secret@host:port/ns; - is standard input",
+    )
     adding.add_argument("--use", action="store_true", help="and use it from now on")
     adding.add_argument("--replace", action="store_true", help="one that has the name already")
     using = add_local_verb(verbs, "use", "use a cluster from now on", use)
@@ -49,14 +53,28 @@ def add_to(nouns: Verbs) -> None:
 def add(parsed: argparse.Namespace) -> int:
     from aerobee.client.core.target import parse_target
 
-    parse_target(parsed.target)  # what cannot be read is not kept
+    target = _read_target(parsed.name) if parsed.target == "-" else parsed.target
+    parse_target(target)  # what cannot be read is not kept
     contexts = read_contexts(os.environ)
     if parsed.name in contexts.targets and not parsed.replace:
         raise Misuse(f"there is a context {parsed.name!r} already", hint="say --replace")
-    contexts = contexts.with_target(parsed.name, parsed.target)
+    contexts = contexts.with_target(parsed.name, target)
     path = write_contexts(contexts.using(parsed.name) if parsed.use else contexts, os.environ)
-    say(parsed, f"{parsed.name} is {without_secret(parsed.target)}, kept in {path}")
+    say(parsed, f"{parsed.name} is {without_secret(target)}, kept in {path}")
     return OK
+
+
+def _read_target(name: str) -> str:
+    """Read an address from standard input, without showing what is typed: it may have a secret."""
+    if sys.stdin.isatty():
+        import getpass
+
+        target = getpass.getpass(f"address of {name}: ").strip()
+    else:
+        target = sys.stdin.readline().strip()
+    if not target:
+        raise Misuse("standard input has no address", hint="it takes one line, host:port at least")
+    return target
 
 
 def use(parsed: argparse.Namespace) -> int:

@@ -159,6 +159,7 @@ def list_members(parsed: argparse.Namespace) -> int:
             {
                 "client": one.client_id,
                 "address": Whole(one.address),
+                "protocol": one.protocol_type,
                 "language": one.language,
                 "version": one.version,
                 "queues": sum(owner == one.client_id for owner in owners.values()),

@@ -5,7 +5,7 @@
     mqadmin SUB -n HOST:PORT   upper or lower case; without -n the variable NAMESRV_ADDR
 
 Requests are signed with the credentials of -n (`rmq://key:secret@host:port`) or of RocketMQ's file
-`conf/tools.yml`.
+`conf/tools.yml`. A secret in the arguments is warned of.
 
 Status: 0 success, 1 failed, 2 wrong use, 3 no such topic. Errors go to stderr, with a hint.
 """
@@ -22,6 +22,7 @@ from aerobee.cli.cluster_verbs import Verbs, target_of
 from aerobee.cli.mqadmin import catalog
 from aerobee.cli.mqadmin.options import HELP, NAME_SERVER, Given, Option, read
 from aerobee.cli.output import OK, TABLE, WRONG_USE, write_error
+from aerobee.cli.secret_words import OF_OPTION, find_secret, warn
 from aerobee.errors import AerobeeError, Misuse
 
 if TYPE_CHECKING:
@@ -92,6 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if HELP.long in given:
         _say_help(command)
         return OK
+    hint = OF_OPTION if "password" in given else find_secret(words)
+    if hint is not None:
+        warn(hint, sys.stderr)
     return _run(command, given)
 
 

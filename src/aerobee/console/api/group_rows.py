@@ -63,6 +63,7 @@ def connection_row(client: Connection) -> Row:
     return {
         "client_id": client.client_id,
         "address": client.address,
+        "protocol": client.protocol_type,
         "language": client.language,
         "version": version_name(client.version),
     }

@@ -5,16 +5,19 @@ Also the list of brokers, and the search over the names of everything.
 
 import asyncio
 import heapq
+import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 from aerobee.client.admin.admin import Admin
 from aerobee.console.api.broker_rows import WARN, BrokerRows, unknown_of
 from aerobee.console.api.listing import LIST, Row, page_of
+from aerobee.console.api.message.lookups import is_id
 from aerobee.console.http.action import GET, Action, Ask, Record
 from aerobee.console.http.parameters import QUERY, Parameter, ValueKind
 from aerobee.console.session.visitor import Role
 from aerobee.console.watch.catalogue import NORMAL, Catalogue, by_name
+from aerobee.console.watch.exposure import Exposure
 from aerobee.console.watch.sampler import Sampler
 from aerobee.model.names import DEAD_LETTER_PREFIX, is_dead_letter_topic
 
@@ -38,6 +41,7 @@ class OverviewPages:
         self._sampler = sampler
         self._rows = rows
         self._wall_ms = wall_ms
+        self._exposure = Exposure(admin, time.monotonic)
 
     def actions(self) -> tuple[Action, ...]:
         return (
@@ -50,6 +54,15 @@ class OverviewPages:
                 self.overview,
                 command="aerobee cluster info",
                 python="await admin.cluster()",
+            ),
+            Action(
+                "insecureServers",
+                GET,
+                "/api/insecure",
+                Role.VIEWER,
+                "Servers that are open to other machines though nobody is asked who it is",
+                self.insecure,
+                python="await admin.brokers.config()",
             ),
             Action(
                 "listBrokers",
@@ -134,6 +147,9 @@ class OverviewPages:
         rows = await self._rows.all()
         return page_of(ask, rows, at=self._wall_ms(), unknown=unknown_of(rows))
 
+    async def insecure(self, ask: Ask) -> Record:
+        return {"servers": await self._exposure.servers()}
+
     async def search(self, ask: Ask) -> Record:
         wanted, limit = ask.text("q").strip(), ask.whole("limit")
         topics, groups = await self._catalogue.topics(), await self._catalogue.groups()
@@ -151,8 +167,8 @@ class OverviewPages:
         found += [_hit("broker", one, "/brokers/", "") for one in by_name(brokers, wanted)]
         found += [_hit("client", one, "/clients/", "") for one in by_name(clients, wanted)]
         found.sort(key=lambda row: (not row["name"].lower().startswith(wanted.lower()),))
-        if _is_message_id(wanted):
-            found.insert(0, _hit("message_id", wanted, "/messages?by=id&id=", "a message"))
+        if is_id(wanted):
+            found.insert(0, _hit("message", wanted, "/messages?by=lookup&word=", "in all topics"))
         return {"rows": found[:limit]}
 
     def _dead_letters(self) -> dict[str, int]:
@@ -199,7 +215,3 @@ def _hit(kind: str, name: str, place: str, detail: str) -> Row:
 def _sum(rows: list[Row], column: str) -> float | None:
     told = [row[column] for row in rows if row[column] is not None]
     return sum(told) if told else None
-
-
-def _is_message_id(text: str) -> bool:
-    return len(text) in (32, 56) and all(one in "0123456789abcdefABCDEF" for one in text)

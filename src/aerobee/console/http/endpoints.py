@@ -29,7 +29,13 @@ from aerobee.console.http.action import (
     Record,
     SessionReply,
 )
-from aerobee.console.http.event_text import Ending, event_bytes, pieces_until, with_pings
+from aerobee.console.http.event_text import (
+    Ending,
+    event_bytes,
+    json_bytes,
+    pieces_until,
+    with_pings,
+)
 from aerobee.console.http.guard import check_change, check_host
 from aerobee.console.http.parameters import Parsed, read_all
 from aerobee.console.http.problem import Problem, bad_request, problem_of
@@ -236,7 +242,7 @@ def response_of(answer: Answer, entrance: Entrance, token: str) -> Response:
             )
             return response
         case _:
-            return JSONResponse(answer, headers=plain)
+            return Response(json_bytes(answer), headers=plain, media_type="application/json")
 
 
 async def _written(answer: EventStream, ending: Ending) -> AsyncIterator[bytes]:

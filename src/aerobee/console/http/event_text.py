@@ -1,4 +1,4 @@
-"""Server-sent events as bytes, with a comment now and then while nothing happens.
+"""Objects and server-sent events as bytes, with a comment now and then while nothing happens.
 
     event: sample
     data: {"at": 1700000000000}
@@ -14,7 +14,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
-from aerobee.console.http.action import Event
+from aerobee.console.http.action import Event, Record
 from aerobee.console.http.problem import problem_of
 from aerobee.errors import AerobeeError
 
@@ -25,8 +25,14 @@ def event_bytes(event: Event | None) -> bytes:
     """Return an event as it is sent; None is a comment."""
     if event is None:
         return b": ping\n\n"
-    data = json.dumps(event.data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return f"event: {event.name}\ndata: {data}\n\n".encode()
+    return b"event: %b\ndata: %b\n\n" % (event.name.encode(), json_bytes(event.data))
+
+
+def json_bytes(data: Record) -> bytes:
+    """Return an object as it is sent. Texts of strangers may hold halves of characters, which no
+    text of UTF-8 has: they become question marks."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode(errors="replace")
 
 
 Ending = Callable[[], Coroutine[Any, Any, None]]

@@ -1,23 +1,30 @@
-"""Views of a message's body: JSON, MessagePack, Avro, Protobuf, text, hexadecimal.
+"""Views of a message's body: by a schema, JSON, MessagePack, Avro, Protobuf, text, hexadecimal.
 
-A body says nowhere what it is. Formats are tried in an order in which a wrong guess is unlikely:
-JSON, Avro (its files begin with a mark), text, MessagePack and Protobuf last, whose bytes prove
-little; the page shows them as guesses beside the bytes. Every view of a body is of its first
-VIEW_BYTES; a body that is longer can be downloaded.
+A body says nowhere what it is: a user may give its schema. Formats are tried in an order in which a
+wrong guess is unlikely: JSON, Avro (its files begin with a mark), text, MessagePack and Protobuf
+last, whose bytes prove little; the page shows them as guesses beside the bytes. Views are of the
+first VIEW_BYTES; a body that is longer can be downloaded.
+
+V1. A body is a stranger's: whatever it holds, a view takes tens of milliseconds at most, and is
+    something that JSON can hold. Bounds are in `byte_source.py`.
 """
 
 import json
-from io import BytesIO
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from aerobee.console.message.plain_formats import NotOfFormat, read_msgpack, read_protobuf
+from aerobee.console.message.avro_body import MARK as AVRO_MARK
+from aerobee.console.message.avro_body import read_container
+from aerobee.console.message.body_schema import PREVIEW_VALUES, BodySchema
+from aerobee.console.message.byte_source import DEPTH_MAX, NotOfFormat, real, whole
+from aerobee.console.message.plain_formats import read_msgpack, read_protobuf
 
 VIEW_BYTES = 256 << 10
 HEX_BYTES = 4 << 10
 PREVIEW_CHARS = 200
-AVRO_MARK = b"Obj\x01"
 AVRO_ROWS = 100
-JSON, MSGPACK, AVRO, PROTOBUF, TEXT, BINARY, EMPTY = (
+SCHEMA, JSON, MSGPACK, AVRO, PROTOBUF, TEXT, BINARY, EMPTY = (
+    "schema",
     "json",
     "msgpack",
     "avro",
@@ -46,11 +53,20 @@ def kind_of_body(body: bytes) -> str:
     text = text_of(body)
     if text is None:
         return BINARY
-    return JSON if text.lstrip()[:1] in ("{", "[") and _json(text) is not None else TEXT
+    if text.lstrip()[:1] not in ("{", "["):
+        return TEXT
+    return JSON if len(body) > VIEW_BYTES or _is_json(text) else TEXT
 
 
-def preview_of(body: bytes) -> str:
-    """Return the beginning of a body, on one line."""
+def preview_of(body: bytes, schema: BodySchema | None = None) -> str:
+    """Return the beginning of a body on one line, by its schema if it fits."""
+    if schema is not None and len(body) <= VIEW_BYTES:
+        try:
+            value = schema.value(body, PREVIEW_VALUES)
+        except NotOfFormat:
+            pass
+        else:
+            return json.dumps(value, ensure_ascii=False)[:PREVIEW_CHARS]
     start = body[: PREVIEW_CHARS * 4]
     text = start.decode(errors="replace") if text_of(body) is not None else start.hex(" ")
     return " ".join(text.split())[:PREVIEW_CHARS]
@@ -66,7 +82,7 @@ def text_of(body: bytes) -> str | None:
     return text if is_plain else None
 
 
-def view_of(body: bytes) -> BodyView:
+def view_of(body: bytes, schema: BodySchema | None = None) -> BodyView:
     """Return a body in every format that it can be read in."""
     is_truncated = len(body) > VIEW_BYTES
     part = body[:VIEW_BYTES]
@@ -75,23 +91,32 @@ def view_of(body: bytes) -> BodyView:
     text = text_of(body)
     if text is not None:
         shown[TEXT] = text[:VIEW_BYTES]
-        value = None if is_truncated else _json(text)
-        if value is not None:
-            shown[JSON] = value[0]
     else:
         why[TEXT] = "the bytes are no UTF-8 text"
-    if JSON not in shown:
-        why[JSON] = "it is too long" if is_truncated else "it is no JSON"
-    _show_avro(body, shown, why)
-    if text is None and not is_truncated:
-        for name, read in ((MSGPACK, read_msgpack), (PROTOBUF, read_protobuf)):
-            try:
-                shown[name] = read(part)
-            except NotOfFormat as error:
-                why[name] = str(error)
+
+    def read_text(_: bytes) -> Any:
+        return read_json(text or "")
+
+    readers: dict[str, Callable[[bytes], Any]] = {JSON: read_text}
+    if text is None:
+        readers |= {MSGPACK: read_msgpack, PROTOBUF: read_protobuf}
+    if schema is not None:
+        readers[SCHEMA] = schema.value
+    for name, read in readers.items():
+        try:
+            if is_truncated:
+                raise NotOfFormat("it is too long")
+            shown[name] = read(part)
+        except NotOfFormat as error:
+            why[name] = str(error)
+    try:
+        shown[AVRO] = _avro_rows(body)
+    except NotOfFormat as error:
+        why[AVRO] = str(error)
     kind = kind_of_body(body)
     if kind == BINARY:
         kind = next((one for one in (MSGPACK, PROTOBUF) if one in shown), BINARY)
+    kind = SCHEMA if SCHEMA in shown else kind
     return BodyView(kind, shown, why, is_truncated)
 
 
@@ -105,34 +130,47 @@ def hex_lines(data: bytes) -> list[str]:
     return lines
 
 
-def _json(text: str) -> tuple[Any] | None:
-    """Return the value of a JSON text, in a tuple: it may be null."""
+def read_json(text: str) -> Any:
+    """Return the value of a JSON text, as any reader can take it. NotOfFormat: it is none."""
     try:
-        return (json.loads(text, parse_constant=_no_constant),)
+        return _plain(json.loads(text, parse_constant=_no_constant), 0)
     except (ValueError, RecursionError):
-        return None
+        raise NotOfFormat("it is no JSON, or too deep") from None
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Return a value without what JSON's writers refuse: numbers beyond all, halves of characters,
+    a thousand lists in lists."""
+    if depth > DEPTH_MAX:
+        raise NotOfFormat("too deep")
+    match value:
+        case str():
+            return value if value.isascii() else value.encode(errors="replace").decode()
+        case dict():
+            return {_plain(name, depth): _plain(one, depth + 1) for name, one in value.items()}
+        case list():
+            return [_plain(one, depth + 1) for one in value]
+        case bool() | None:
+            return value
+        case int():
+            return whole(value)
+        case _:
+            return real(value)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is no JSON")
 
 
-def _show_avro(body: bytes, shown: dict[str, Any], why: dict[str, str]) -> None:
+def _avro_rows(body: bytes) -> list[Any]:
     if not body.startswith(AVRO_MARK):
-        why[AVRO] = "without a schema only Avro's container files can be read"
-        return
-    try:
-        import fastavro
-    except ModuleNotFoundError:
-        why[AVRO] = "fastavro is not installed: pip install 'aerobee[avro]'"
-        return
-    rows = []
-    try:
-        for row in fastavro.reader(BytesIO(body)):
-            rows.append(json.loads(json.dumps(row, default=str)))
-            if len(rows) >= AVRO_ROWS:
-                break
-    except Exception as error:  # whatever a decoder of strange bytes raises
-        why[AVRO] = f"it cannot be read: {error}"
-    else:
-        shown[AVRO] = rows
+        raise NotOfFormat("without a schema only Avro's container files can be read")
+    return read_container(body, AVRO_ROWS)

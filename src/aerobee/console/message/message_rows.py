@@ -5,6 +5,7 @@ A row has the beginning of a body, a detail everything that the record says.
 
 from typing import Any
 
+from aerobee.console.message.body_schema import BodySchema
 from aerobee.console.message.body_view import kind_of_body, preview_of, view_of
 from aerobee.model.flags import TransactionType, compression_type
 from aerobee.model.message import StoredMessage
@@ -13,8 +14,8 @@ from aerobee.model.properties import is_reserved
 Row = dict[str, Any]
 
 
-def message_row(message: StoredMessage, broker: str) -> Row:
-    """Return a row of a list."""
+def message_row(message: StoredMessage, broker: str, schema: BodySchema | None = None) -> Row:
+    """Return a row of a list; bodies that fit a schema are shown by it."""
     return {
         "id": message.message_id,
         "offset_id": message.offset_message_id,
@@ -28,7 +29,7 @@ def message_row(message: StoredMessage, broker: str) -> Row:
         "keys": list(message.keys),
         "size": len(message.body),
         "attempt": message.reconsume_times + 1,
-        "preview": preview_of(message.body),
+        "preview": preview_of(message.body, schema),
         "kind": kind_of_body(message.body),
     }
 
@@ -48,9 +49,9 @@ def message_detail(message: StoredMessage, broker: str) -> Row:
     }
 
 
-def body_row(body: bytes) -> Row:
+def body_row(body: bytes, schema: BodySchema | None = None) -> Row:
     """Return a body in every format that it can be read in."""
-    view = view_of(body)
+    view = view_of(body, schema)
     return {
         "size": len(body),
         "kind": view.kind,

@@ -57,9 +57,15 @@ class GroupEntry(NamedTuple):
 class Kept(Generic[T]):
     """An answer that is asked for again when it is old; one question at a time."""
 
-    def __init__(self, ask: Callable[[], Awaitable[T]], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        ask: Callable[[], Awaitable[T]],
+        now: Callable[[], float],
+        fresh_seconds: float = FRESH_SECONDS,
+    ) -> None:
         self._ask = ask
         self._now = now
+        self._fresh_seconds = fresh_seconds
         self._lock = asyncio.Lock()
         self._answer: T | None = None
         self._old_at = -float("inf")
@@ -78,7 +84,7 @@ class Kept(Generic[T]):
             ended = self._now()
             # The first question is the dearest: those after it ask only for what has changed.
             cost = 0.0 if is_first else ended - begun
-            self._old_at = ended + max(FRESH_SECONDS, cost * COST_FACTOR)
+            self._old_at = ended + max(self._fresh_seconds, cost * COST_FACTOR)
             return self._answer
 
 

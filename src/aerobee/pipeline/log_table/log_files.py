@@ -46,11 +46,16 @@ class LogFile(NamedTuple):
     limit: int
 
 
+def folder_of(path: str) -> str:
+    """Return the folder of the log, given that or its store's."""
+    inside = os.path.join(path, _FOLDER)
+    return inside if os.path.isdir(inside) else path
+
+
 def files_of(path: str) -> list[LogFile]:
     """Return the files below a store's folder, or in the folder of its log, in order. Misuse:
     none."""
-    inside = os.path.join(path, _FOLDER)
-    folder = inside if os.path.isdir(inside) else path
+    folder = folder_of(path)
     try:
         names = sorted(name for name in os.listdir(folder) if _NAME.fullmatch(name))
     except OSError as error:

@@ -1,6 +1,7 @@
 """Planning of a log table: divides a commit log into parts, one for each task. Knows no Spark.
 
 The log's end is determined once, here: records that are complete now are read, later ones are not.
+Of a log that others have copies of, only what is confirmed is read (`log_commit`).
 Files that were allocated ahead and are empty are left out, and so are files outside the wanted time
 range, judged by the store times of first records, as brokers search for a time, too.
 
@@ -16,7 +17,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.log_table.log_files import USUAL_REACH, LogFile, Reach, Window, files_of
+from aerobee.pipeline.log_table.log_commit import confirmed_end
+from aerobee.pipeline.log_table.log_files import (
+    USUAL_REACH,
+    LogFile,
+    Reach,
+    Window,
+    files_of,
+    folder_of,
+)
 from aerobee.pipeline.log_table.log_options import LogOptions
 from aerobee.pipeline.log_table.log_steps import stepping
 from aerobee.pipeline.log_table.log_walk import ALWAYS_MS
@@ -46,7 +55,12 @@ class LogPart(NamedTuple):
 
 def plan_log(options: LogOptions, cores: int, reach: Reach = USUAL_REACH) -> list[LogPart]:
     """Return the parts of the wanted range of a log; none if it is empty."""
+    # Before the files are looked at: what is confirmed then is in them.
+    confirmed = confirmed_end(folder_of(options.path), fails=not options.reports_damage)
     files, torn = _used(files_of(options.path), reach)
+    if confirmed is not None:
+        files = _bounded(files, confirmed)
+        torn = torn if torn and torn.start < confirmed else None
     gaps = [*_gaps(files), *([torn] if torn and options.reports_damage else [])]
     files = _of_time(files, options.time_start_ms, options.time_end_ms)
     files = [
@@ -94,6 +108,13 @@ def _used(files: list[LogFile], reach: Reach) -> tuple[list[LogFile], Gap | None
         _log.warning("%s: %s, at log offset %d", last.path, what, start)
         return ended, Gap(start, end, what)
     return [], None
+
+
+def _bounded(files: Sequence[LogFile], end: int) -> list[LogFile]:
+    """Leave out what is at or behind a log offset."""
+    return [
+        file._replace(limit=min(file.limit, end - file.base)) for file in files if file.base < end
+    ]
 
 
 def _gaps(files: Sequence[LogFile]) -> list[Gap]:

@@ -6,8 +6,11 @@
 {"connectionSet":[…]}
 {"data":{"group":[{"clientId":"c","language":"JAVA","lastUpdateTimestamp":1700000000000,
  "remoteIP":"/10.0.0.5:1234","version":513}]}}
+
+A client of gRPC has `"protocolType":"grpc"` besides.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +22,11 @@ from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 # Version 4.0.0 and its number. Those of 3 were counted with gaps: no client of them is about.
 _FIRST, _FIRST_NUMBER = 400, 212
+_RELEASE = re.compile(r"([0-9])\.([0-9])\.([0-9])(?![0-9])", re.ASCII)
+
+
+REMOTING = "remoting"
+"""The protocol of connections of which nothing else is said."""
 
 
 class Connection(NamedTuple):
@@ -27,6 +35,7 @@ class Connection(NamedTuple):
     language: str
     version: int
     beaten_wall_ms: int
+    protocol_type: str = REMOTING
 
 
 class ConsumerManner(NamedTuple):
@@ -115,6 +124,7 @@ def encode_producer_table(groups: Mapping[str, Iterable[Connection]]) -> bytes:
                 "lastUpdateTimestamp": one.beaten_wall_ms,
                 "remoteIP": f"/{one.address}",
                 "version": one.version,
+                **_protocol(one),
             }
             for one in connections
         ]
@@ -138,6 +148,7 @@ def _producer_from(row: Members) -> Connection:
         row.text("language", ""),
         row.int32("version", 0),
         row.int64("lastUpdateTimestamp", 0),
+        row.text("protocolType", REMOTING),
     )
 
 
@@ -150,6 +161,7 @@ def _connections_from(members: Members) -> list[Connection]:
             row.text("language", ""),
             row.int32("version", 0),
             0,  # not told
+            row.text("protocolType", REMOTING),
         )
         for row in rows
     ]
@@ -161,7 +173,14 @@ def _connection_json(connection: Connection) -> dict[str, Value]:
         "clientId": connection.client_id,
         "language": _language(connection),
         "version": connection.version,
+        **_protocol(connection),
     }
+
+
+def _protocol(connection: Connection) -> dict[str, Value]:
+    """An addition of Aerobee, left out for connections of RocketMQ's older protocol."""
+    name = connection.protocol_type
+    return {} if name == REMOTING else {"protocolType": name}
 
 
 def _language(connection: Connection) -> str:
@@ -176,3 +195,10 @@ def version_name(number: int) -> str:
     place, is_release = divmod(number - _FIRST_NUMBER, 2)
     digits = "_".join(str(_FIRST + place))
     return f"V{digits}" if is_release else f"V{digits}_SNAPSHOT"
+
+
+def version_number(text: str) -> int | None:
+    """The number of a release as a client names it, `5.1.2`; None: there is no such number."""
+    found = _RELEASE.match(text)
+    place = int("".join(found.groups())) - _FIRST if found is not None else -1
+    return _FIRST_NUMBER + 2 * place + 1 if place >= 0 else None

@@ -14,7 +14,6 @@ cdef Py_ssize_t _ANSWER_BYTES_MAX
 
 @cython.final
 cdef class AckMessageReader:
-    cdef byte* _answer
     cdef object _answer_view
     cdef FieldScan _entry
     cdef Py_ssize_t _handle_size
@@ -25,6 +24,8 @@ cdef class AckMessageReader:
     cdef bytes _message
     cdef Py_ssize_t _position
     cdef FieldScan _scan
+    cdef byte* answer_memory
+    cdef Py_ssize_t answer_start
     cdef readonly bytes broker_name
     cdef readonly bytes group
     cdef readonly long long invisible_ms
@@ -35,8 +36,10 @@ cdef class AckMessageReader:
     cdef readonly long long start_offset
     cdef readonly bytes topic
 
-    @cython.locals(scan=FieldScan)
     cpdef bint read(self, bytes message) except? -1
+
+    @cython.locals(scan=FieldScan)
+    cpdef bint read_at(self, bytes data, Py_ssize_t start, Py_ssize_t end) except? -1
     cpdef str message_id(self)
 
     @cython.locals(entry=FieldScan)
@@ -55,8 +58,10 @@ cdef class AckMessageReader:
     @cython.locals(at=Py_ssize_t, value="long long", is_number=bint)
     cdef long long _number(self, Py_ssize_t end) noexcept
 
-    @cython.locals(memory="byte*", start=Py_ssize_t, at=Py_ssize_t, size=Py_ssize_t, first=Py_ssize_t)
     cpdef bytes answer(self)
+
+    @cython.locals(memory="byte*", start=Py_ssize_t, at=Py_ssize_t, size=Py_ssize_t, first=Py_ssize_t)
+    cdef Py_ssize_t write_answer(self) noexcept
 
     @cython.locals(memory="byte*")
     cdef Py_ssize_t _put(self, int tag, Py_ssize_t at, Py_ssize_t start, Py_ssize_t size) noexcept

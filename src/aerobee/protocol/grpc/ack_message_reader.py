@@ -42,7 +42,6 @@ class AckMessageReader:
     receipt."""
 
     __slots__ = (
-        "_answer",
         "_answer_view",
         "_entry",
         "_handle_size",
@@ -53,6 +52,8 @@ class AckMessageReader:
         "_message",
         "_position",
         "_scan",
+        "answer_memory",
+        "answer_start",
         "broker_name",
         "group",
         "invisible_ms",
@@ -73,7 +74,9 @@ class AckMessageReader:
         self._id_start = self._id_size = 0
         self._handle_start = self._handle_size = 0
         self._answer_view = memoryview(bytearray(_ANSWER_BYTES_MAX))
-        self._answer = address(self._answer_view)
+        # The answer that was written last, from `answer_start` on.
+        self.answer_memory = address(self._answer_view)
+        self.answer_start = 0
         # Names last seen: a stream of acknowledgements makes no object.
         self.group = b""
         self.topic = b""
@@ -87,18 +90,22 @@ class AckMessageReader:
 
     def read(self, message: bytes) -> bool:
         """False: decode the request as a whole."""
-        self._message = message
-        self._memory = bytes_address(message)
+        return self.read_at(message, 0, len(message))
+
+    def read_at(self, data: bytes, start: int, end: int) -> bool:
+        """The same of a request that is a part of some bytes."""
+        self._message = data
+        self._memory = bytes_address(data)
         self._id_size = self._handle_size = 0
         scan = self._scan
-        scan.begin(self._memory, 0, len(message))
+        scan.begin(self._memory, start, end)
         if not scan.advance() or scan.tag != 0x0A or not self._find_name(scan.start, scan.stop):
             return False
         self.group = self._named(self.group)
         if not scan.advance() or scan.tag != 0x12 or not self._find_name(scan.start, scan.stop):
             return False
         self.topic = self._named(self.topic)
-        if not scan.advance() or scan.tag != 0x1A or scan.stop != len(message):
+        if not scan.advance() or scan.tag != 0x1A or scan.stop != end:
             return False
         return self._read_entry(scan.start, scan.stop) and self._read_handle()
 
@@ -197,7 +204,12 @@ class AckMessageReader:
 
     def answer(self) -> bytes:
         """The response to the request that was read last: acknowledged."""
-        memory = self._answer
+        size = self.write_answer()
+        return bytes_at(self.answer_memory, self.answer_start, size)
+
+    def write_answer(self) -> int:
+        """Write that response to `answer_memory`; its size."""
+        memory = self.answer_memory
         # An entry: message id, handle, status. Its size has one byte or two.
         start = _OK_BYTES + 3
         at = self._put(0x0A, start, self._id_start, self._id_size)
@@ -211,10 +223,11 @@ class AckMessageReader:
         put_number(memory, first + 1, size)
         first -= _OK_BYTES
         copy_bytes(memory, first, bytes_address(_OK), 0, _OK_BYTES)
-        return bytes_at(memory, first, at - first)
+        self.answer_start = first
+        return at - first
 
     def _put(self, tag: int, at: int, start: int, size: int) -> int:
-        memory = self._answer
+        memory = self.answer_memory
         memory[at] = tag
         at = put_number(memory, at + 1, size)
         copy_bytes(memory, at, self._memory, start, size)

@@ -178,6 +178,17 @@ class RecoverOrphanedTransactionCommand:
 
 
 @dataclass(slots=True)
+class PrintThreadStackTraceCommand:
+    nonce: str = text(1)
+
+
+@dataclass(slots=True)
+class VerifyMessageCommand:
+    nonce: str = text(1)
+    message: GrpcMessage | None = part(2, GrpcMessage)
+
+
+@dataclass(slots=True)
 class TelemetryCommand:
     """A status, and one command or none."""
 
@@ -188,6 +199,10 @@ class TelemetryCommand:
     recover_orphaned_transaction_command: RecoverOrphanedTransactionCommand | None = part(
         5, RecoverOrphanedTransactionCommand
     )
+    print_thread_stack_trace_command: PrintThreadStackTraceCommand | None = part(
+        6, PrintThreadStackTraceCommand
+    )
+    verify_message_command: VerifyMessageCommand | None = part(7, VerifyMessageCommand)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.grpc.codes import RpcStatus
-from aerobee.protocol.http2.hpack import HeaderField, encode_headers
+from aerobee.protocol.http2.header_shape import HeaderField
+from aerobee.protocol.http2.hpack import encode_headers
 
 PREFIX_BYTES = 5
 _UNITS_MS = {"H": 3_600_000.0, "M": 60_000.0, "S": 1_000.0, "m": 1.0, "u": 1e-3, "n": 1e-6}
@@ -67,14 +68,6 @@ class GrpcMessageReader:
                     data[position + 1 : position + PREFIX_BYTES], "big"
                 )
         return messages
-
-
-def whole_message(data: bytes, bytes_max: int) -> bytes | None:
-    """The one message that the data is; None: it is not one, or not one to be taken."""
-    size = len(data) - PREFIX_BYTES
-    if size < 0 or size > bytes_max or data[0] != 0:
-        return None
-    return data[PREFIX_BYTES:] if int.from_bytes(data[1:PREFIX_BYTES], "big") == size else None
 
 
 def frame_message(message: bytes) -> bytes:

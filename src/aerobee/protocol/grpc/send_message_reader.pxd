@@ -19,7 +19,6 @@ cdef Py_ssize_t _ANSWER_BYTES_MAX
 
 @cython.final
 cdef class SendMessageReader:
-    cdef byte* _answer
     cdef object _answer_view
     cdef long long _born_ms
     cdef Py_ssize_t _host_size
@@ -44,9 +43,14 @@ cdef class SendMessageReader:
     cdef bytes _topic
     cdef Py_ssize_t _value_sizes[16]
     cdef Py_ssize_t _value_starts[16]
+    cdef object _view
+    cdef byte* answer_memory
+    cdef Py_ssize_t answer_start
 
-    @cython.locals(end=Py_ssize_t, scan=FieldScan)
     cpdef bint read(self, bytes message, MessageDraft draft) except? -1
+
+    @cython.locals(scan=FieldScan)
+    cpdef bint read_at(self, bytes data, Py_ssize_t start, Py_ssize_t end, MessageDraft draft) except? -1
 
     cdef bint _take_field(self, long long tag, Py_ssize_t start, Py_ssize_t stop, MessageDraft draft) except? -1
 
@@ -83,8 +87,10 @@ cdef class SendMessageReader:
     @cython.locals(index=int, size=Py_ssize_t)
     cdef Py_ssize_t _put_keys(self, byte* text, Py_ssize_t at) noexcept
 
-    @cython.locals(memory="byte*", at=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, first=Py_ssize_t)
     cpdef bytes answer(self, long long queue_offset)
+
+    @cython.locals(memory="byte*", at=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, first=Py_ssize_t)
+    cdef Py_ssize_t write_answer(self, long long queue_offset) noexcept
 
     @cython.locals(memory="byte*")
     cdef Py_ssize_t _put_id(self, int tag, Py_ssize_t at) noexcept

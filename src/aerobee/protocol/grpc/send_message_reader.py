@@ -52,7 +52,6 @@ class SendMessageReader:
     """One object is reused for every request; `answer` is about the last one that was read."""
 
     __slots__ = (
-        "_answer",
         "_answer_view",
         "_born_ms",
         "_host_size",
@@ -77,6 +76,9 @@ class SendMessageReader:
         "_topic",
         "_value_sizes",
         "_value_starts",
+        "_view",
+        "answer_memory",
+        "answer_start",
     )
 
     def __init__(self) -> None:
@@ -84,6 +86,7 @@ class SendMessageReader:
         self._system = FieldScan()
         self._part = FieldScan()
         self._message = b""
+        self._view = memoryview(self._message)
         self._memory = bytes_address(self._message)
         # One bit for each field that must not come twice.
         self._seen = 0
@@ -105,18 +108,25 @@ class SendMessageReader:
         # The topic last seen: a stream of one topic makes no object.
         self._topic = b""
         self._answer_view = memoryview(bytearray(_ANSWER_BYTES_MAX))
-        self._answer = address(self._answer_view)
+        # The answer that was written last, from `answer_start` on.
+        self.answer_memory = address(self._answer_view)
+        self.answer_start = 0
 
     def read(self, message: bytes, draft: MessageDraft) -> bool:
         """Fill the draft, but for its born host. False: decode the request as a whole."""
-        self._message = message
-        self._memory = bytes_address(message)
+        return self.read_at(message, 0, len(message), draft)
+
+    def read_at(self, data: bytes, start: int, end: int, draft: MessageDraft) -> bool:
+        """The same of a request that is a part of some bytes."""
+        if self._message is not data:
+            self._message = data
+            self._view = memoryview(data)
+        self._memory = bytes_address(data)
         self._seen = 0
         self._pairs = self._keys = self._text_bytes = 0
         self._tag_size = 0
-        end = len(message)
         scan = self._scan
-        scan.begin(self._memory, 0, end)
+        scan.begin(self._memory, start, end)
         if not scan.advance() or scan.tag != 0x0A or scan.stop != end:
             return False  # nothing, or more than one message
         scan.begin(self._memory, scan.start, end)
@@ -280,7 +290,7 @@ class SendMessageReader:
         draft.reconsume_times = 0
         draft.prepared_offset = 0
         draft.is_batch = False
-        draft.body_view = memoryview(self._message)
+        draft.body_view = self._view
         self._fill_properties(draft)
 
     def _fill_properties(self, draft: MessageDraft) -> None:
@@ -321,7 +331,12 @@ class SendMessageReader:
 
     def answer(self, queue_offset: int) -> bytes:
         """The response to the request that was read last: stored, at this offset."""
-        memory = self._answer
+        size = self.write_answer(queue_offset)
+        return bytes_at(self.answer_memory, self.answer_start, size)
+
+    def write_answer(self, queue_offset: int) -> int:
+        """Write that response to `answer_memory`; its size."""
+        memory = self.answer_memory
         # An entry: its status, the id as message and as transaction, the offset.
         start = _OK_BYTES + 3
         copy_bytes(memory, start, bytes_address(_OK), 0, _OK_BYTES)
@@ -337,10 +352,11 @@ class SendMessageReader:
         put_number(memory, first + 1, size)
         first -= _OK_BYTES
         copy_bytes(memory, first, bytes_address(_OK), 0, _OK_BYTES)
-        return bytes_at(memory, first, at - first)
+        self.answer_start = first
+        return at - first
 
     def _put_id(self, tag: int, at: int) -> int:
-        memory = self._answer
+        memory = self.answer_memory
         memory[at] = tag
         at = put_number(memory, at + 1, self._id_size)
         copy_bytes(memory, at, self._memory, self._id_start, self._id_size)

@@ -1,7 +1,12 @@
 """One HTTP/2 connection of a server: bytes → streams and their data; answers → bytes.
 
     receive(bytes) ─▶ Opened(stream, headers) ─▶ Received(stream, data) … ─▶ Cancelled(stream)
+    feed(bytes) ─▶ find_call() ─▶ pass_call()     requests whose headers have a known shape
     write_headers, write_data, write_trailers, reset ─▶ take_output()
+
+A repeated request of one message (`header_shape`) is taken at `find_call`, without a stream of its
+own: `pass_call` counts it, and its answer is reserved and written as bytes. One that nobody takes
+there goes the way of all others. Law: both ways count the same against every limit.
 
 A mistake of the peer that concerns one stream resets that stream. One that concerns all of them
 raises RemoteProtocolError: `take_output` then has a GOAWAY that says why, and the connection is to
@@ -25,7 +30,8 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2 import frames
 from aerobee.protocol.http2.answer_frames import AnswerFrames
 from aerobee.protocol.http2.frames import FRAME_BYTES_MAX, FRAME_HEADER_BYTES, ErrorCode
-from aerobee.protocol.http2.hpack import HeaderDecoder, HeaderField, HeadersTooLarge
+from aerobee.protocol.http2.header_shape import HeaderField, HeaderShape
+from aerobee.protocol.http2.hpack import HeaderDecoder, HeadersTooLarge
 from aerobee.protocol.http2.limits import Http2Limits
 
 if TYPE_CHECKING:
@@ -48,6 +54,16 @@ SMALL_WINDOW = 1_024
 _STREAM_BITS = 0x7FFFFFFF
 _FRAME_BYTES_MAX = FRAME_BYTES_MAX
 _HEADER_BYTES = FRAME_HEADER_BYTES
+_DATA = frames.DATA
+_HEADERS = frames.HEADERS
+_END_HEADERS = frames.END_HEADERS
+_END_STREAM = frames.END_STREAM
+_PREFIX_BYTES = 5
+"""Before a message of gRPC: whether it is compressed, and its size."""
+SHAPES_MAX = 8
+"""Shapes that one connection keeps: methods, times the clients that share it."""
+MISSES_BEFORE_CHANGE = 32
+"""A full set of shapes changes so seldom: learning costs more than decoding."""
 
 
 def is_compiled() -> bool:
@@ -106,14 +122,18 @@ class Http2Connection:
         "_credit_at",
         "_frame_bytes_max",
         "_headers",
+        "_held",
         "_idle_frames",
-        "_input",
         "_is_begun",
         "_last_stream",
         "_limits",
+        "_misses",
         "_output",
+        "_paths",
+        "_position",
         "_resets",
         "_second_ms",
+        "_shapes",
         "_stream_credit",
         "_stream_window",
         "_streams",
@@ -121,17 +141,28 @@ class Http2Connection:
         "_taken",
         "_waiting",
         "_window",
+        "call_shape",
+        "call_start",
+        "call_stop",
+        "call_stream",
+        "input",
+        "is_at_call",
         "unsent",
     )
 
-    def __init__(self, limits: Http2Limits | None = None) -> None:
+    def __init__(
+        self, limits: Http2Limits | None = None, paths: frozenset[str] = frozenset()
+    ) -> None:
+        """`paths`: of the requests that may be taken at `find_call`."""
         self._limits = limits if limits is not None else Http2Limits()
         self._streams_max = self._limits.streams_max
         # What a stream may bring, and the connection, before the peer is given credit.
         self._stream_credit = self._limits.stream_window
         self._credit_at = self._limits.connection_window // 2
         self._headers = HeaderDecoder(self._limits.fields_bytes_max)
-        self._input = b""
+        self.input = b""
+        """What has come and is not read to its end; calls are positions in it."""
+        self._position = 0
         self._is_begun = False
         self._streams: dict[int, _Stream] = {}
         self._last_stream = 0
@@ -147,6 +178,17 @@ class Http2Connection:
         self._second_ms = 0
         self._idle_frames = 0
         self._resets = 0
+        self._paths = paths
+        self._shapes: list[HeaderShape] = []
+        self._misses = 0
+        self._held = 0  # calls that were passed and will be answered later
+        self.is_at_call = False
+        """Whether `read` has stopped before a call."""
+        # The call that was found: its message is at [call_start, call_stop) of the input.
+        self.call_shape: HeaderShape | None = None
+        self.call_stream = 0
+        self.call_start = 0
+        self.call_stop = 0
         self.unsent = 0
         """Bytes of answers that wait for room at the peer."""
         self._output = bytearray(
@@ -162,7 +204,7 @@ class Http2Connection:
 
     def __len__(self) -> int:
         """The number of open streams."""
-        return len(self._streams)
+        return len(self._streams) + self._held
 
     def take_output(self) -> bytes:
         """The bytes to write now."""
@@ -174,29 +216,143 @@ class Http2Connection:
 
     def receive(self, data: bytes, now_ms: int) -> list[Http2Event]:
         """Take the next bytes of the connection. `now_ms` is on the monotonic clock."""
+        self.feed(data, now_ms)
+        events = self.read()
+        while self.is_at_call:
+            events += self.read()
+        return events
+
+    def feed(self, data: bytes, now_ms: int) -> None:
+        """The next bytes of the connection, to be read by `read` and `find_call` in turn."""
         if now_ms - self._second_ms >= SECOND_MS:
             self._second_ms = now_ms
             self._idle_frames = self._resets = 0
+        left = len(self.input) - self._position
+        if left:
+            data = bytes_at(bytes_address(self.input), self._position, left) + data
+        self.input = data
+        self._position = 0 if self._is_begun else self._take_preface(data)
+
+    def read(self) -> list[Http2Event]:
+        """Read on to the end, or to the next call (`is_at_call`), but past one frame at least."""
         events: list[Http2Event] = []
-        data = self._input + data if self._input else data
-        position = 0 if self._is_begun else self._take_preface(data)
-        end = len(data)
-        memory = bytes_address(data)
-        while end - position >= _HEADER_BYTES and self._is_begun:
-            word = load_u32(memory, position)
+        self.is_at_call = False
+        start = self._position
+        end = len(self.input)
+        memory = bytes_address(self.input)
+        while end - self._position >= _HEADER_BYTES and self._is_begun:
+            if self._position > start and self.find_call():
+                self.is_at_call = True
+                break
+            word = load_u32(memory, self._position)
             size = word >> 8
             kind = word & 0xFF
             if size > _FRAME_BYTES_MAX:
                 self._fail(ErrorCode.FRAME_SIZE_ERROR, f"a frame of {size} bytes")
-            start = position + _HEADER_BYTES
-            if end - start < size:
+            payload = self._position + _HEADER_BYTES
+            if end - payload < size:
                 break
-            flags = memory[position + 4]
-            stream = load_u32(memory, position + 5) & _STREAM_BITS
-            position = start + size
-            self._take_frame(kind, flags, stream, bytes_at(memory, start, size), events)
-        self._input = bytes_at(memory, position, end - position)
+            flags = memory[self._position + 4]
+            stream = load_u32(memory, self._position + 5) & _STREAM_BITS
+            self._position = payload + size
+            self._take_frame(kind, flags, stream, bytes_at(memory, payload, size), events)
         return events
+
+    # Calls: requests of one message, with headers of a known shape.
+
+    def find_call(self) -> bool:
+        """Whether such a call is next, whole, and no limit forbids to take it."""
+        at = self._position
+        end = len(self.input)
+        if not self._shapes or self._block_stream or end - at < 2 * _HEADER_BYTES + _PREFIX_BYTES:
+            return False
+        memory = bytes_address(self.input)
+        if load_u32(memory, at) & 0xFF != _HEADERS or memory[at + 4] != _END_HEADERS:
+            return False
+        number = load_u32(memory, at + 5) & _STREAM_BITS
+        headers_end = at + _HEADER_BYTES + (load_u32(memory, at) >> 8)
+        data = headers_end + _HEADER_BYTES
+        message = data + _PREFIX_BYTES
+        if number & 1 == 0 or number <= self._last_stream or message > end:
+            return False
+        if load_u32(memory, headers_end) & 0xFF != _DATA or memory[headers_end + 4] != _END_STREAM:
+            return False
+        size = load_u32(memory, headers_end) >> 8
+        if (
+            load_u32(memory, headers_end + 5) & _STREAM_BITS != number
+            or size < _PREFIX_BYTES
+            or size > _FRAME_BYTES_MAX
+            or size > self._stream_credit
+            or size > end - data
+            or memory[data] != 0
+            or load_u32(memory, data + 1) != size - _PREFIX_BYTES
+            or len(self._streams) + self._held >= self._streams_max
+        ):
+            return False
+        self.call_stream = number
+        self.call_start = message
+        self.call_stop = data + size
+        return self._find_shape(memory, at + _HEADER_BYTES, headers_end)
+
+    def _find_shape(self, memory: memoryview, start: int, end: int) -> bool:
+        table = self._headers.changes
+        for each in self._shapes:
+            shape: HeaderShape = each
+            if shape.table == table and shape.matches(memory, start, end):
+                self.call_shape = shape
+                return True
+        return False
+
+    def pass_call(self) -> None:
+        """The call that was found is taken."""
+        self._last_stream = self.call_stream
+        self._position = self.call_stop
+        self._credit_connection(self.call_stop - self.call_start + _PREFIX_BYTES)
+
+    def answer_bytes_max(self) -> int:
+        """The largest answer of a call that may be written now, with its prefix; none: 0 or
+        less."""
+        size = self._frame_bytes_max
+        if self._stream_window < size:
+            size = self._stream_window
+        return size if size < self._window else self._window
+
+    def reserve(self, size: int) -> None:
+        """Answers of calls that were passed have so many bytes of data, with their prefixes; below
+        0: so many are free again."""
+        self._window -= size
+
+    def has_stream_room(self, size: int) -> bool:
+        """Whether the peer still takes an answer of this size on a new stream."""
+        return size <= self._stream_window
+
+    def hold(self, count: int) -> None:
+        """So many calls that were passed are answered later; below 0: now."""
+        self._held += count
+
+    def write_answers(self, answers: bytes) -> None:
+        """Write whole answers of calls that were passed, for whose data room was reserved."""
+        self._output += answers
+
+    def open_held(self, number: int) -> None:
+        """A call that was passed is answered as any other."""
+        self._streams[number] = _Stream(self._stream_window, True)
+
+    def _learn(self, block: bytes, fields: list[HeaderField]) -> None:
+        """Keep the shape of a request that may come again."""
+        shape = HeaderShape(block, fields, self._headers.changes)
+        if shape.path not in self._paths:
+            return
+        self._shapes = [one for one in self._shapes if one.table == shape.table]
+        if len(self._shapes) == SHAPES_MAX:
+            self._misses += 1
+            if self._misses % MISSES_BEFORE_CHANGE:
+                return
+            del self._shapes[-1]
+        if shape.learn(self._limits.fields_bytes_max) and not any(
+            one.recognises(block) for one in self._shapes
+        ):
+            self._shapes.insert(0, shape)
 
     def _take_preface(self, data: bytes) -> int:
         if not PREFACE.startswith(data[: len(PREFACE)]):
@@ -298,6 +454,7 @@ class Http2Connection:
     def _take_block(self, flags: int, number: int, block: bytes, events: list[Http2Event]) -> None:
         is_ended = bool(flags & frames.END_STREAM)
         fields: list[HeaderField] | None = None
+        changes = self._headers.changes
         try:
             # Always decoded, even for a stream that is refused: the table goes on.
             fields = self._headers.decode(block)
@@ -311,13 +468,15 @@ class Http2Connection:
         self._last_stream = number
         if fields is None:
             self._refuse(number, ErrorCode.ENHANCE_YOUR_CALM)
-        elif len(self._streams) >= self._streams_max:
+        elif len(self) >= self._streams_max:
             self._refuse(number, ErrorCode.REFUSED_STREAM)
         elif not _are_sound(fields):
             self._refuse(number, ErrorCode.PROTOCOL_ERROR)
         else:
             self._streams[number] = _Stream(self._stream_window, is_ended)
             events.append(Opened(number, fields, is_ended))
+            if self._paths and not is_ended and changes == self._headers.changes:
+                self._learn(block, fields)
 
     def _take_request_trailers(self, number: int, is_ended: bool, events: list[Http2Event]) -> None:
         """Headers after the data of a request: gRPC knows none, but for the end that they are."""

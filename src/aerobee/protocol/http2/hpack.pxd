@@ -12,6 +12,7 @@ cdef class HeaderDecoder:
     cdef Py_ssize_t _size
     cdef Py_ssize_t _size_max
     cdef object _table
+    cdef readonly long long changes
 
     @cython.locals(fields=list, total=Py_ssize_t, byte=int, field=tuple)
     cpdef list decode(self, bytes block)

@@ -10,9 +10,10 @@ error's text is a literal.
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from aerobee.errors import RemoteProtocolError
+from aerobee.protocol.http2.header_shape import FIELD_OVERHEAD, HeaderField
 from aerobee.protocol.http2.huffman import decode_huffman
 
 if TYPE_CHECKING:
@@ -24,11 +25,8 @@ if not cython.compiled:
 
 TABLE_BYTES = 4096
 """The size of the dynamic table: the default of HTTP/2, which clients assume before settings."""
-FIELD_OVERHEAD = 32
 HOPELESS_TIMES = 4
 """A block with so many times the fields that are taken is not read to its end."""
-
-HeaderField: TypeAlias = tuple[str, str]
 
 # RFC 7541, appendix A: index 1 is the first.
 _STATIC: tuple[HeaderField, ...] = (
@@ -108,7 +106,8 @@ class HeadersTooLarge(Exception):
 
 class HeaderDecoder:
     """D1. The sizes of the table's fields sum up to `_size`, which is at most `_size_max`.
-    D2. While a block is read, `_position` is where."""
+    D2. While a block is read, `_position` is where.
+    D3. `changes` counts what was done to the table: between two equal counts it is the same."""
 
     __slots__ = (
         "_end",
@@ -118,6 +117,7 @@ class HeaderDecoder:
         "_size",
         "_size_max",
         "_table",
+        "changes",
     )
 
     def __init__(self, fields_bytes_max: int) -> None:
@@ -128,6 +128,7 @@ class HeaderDecoder:
         self._table: deque[HeaderField] = deque()  # the newest first
         self._size = 0
         self._size_max = TABLE_BYTES
+        self.changes = 0
 
     def decode(self, block: bytes) -> list[HeaderField]:
         """The fields of one block. RemoteProtocolError: the connection cannot go on, because the
@@ -203,6 +204,7 @@ class HeaderDecoder:
         raise RemoteProtocolError(f"there is no header field {index}")
 
     def _keep(self, field: HeaderField) -> None:
+        self.changes += 1
         self._table.appendleft(field)
         self._size += _size_of(field)
         self._evict()
@@ -211,6 +213,7 @@ class HeaderDecoder:
         if size > TABLE_BYTES:
             raise RemoteProtocolError(f"a header table of {size} bytes was not offered")
         self._size_max = size
+        self.changes += 1
         self._evict()
 
     def _evict(self) -> None:

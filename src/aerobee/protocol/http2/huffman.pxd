@@ -9,3 +9,6 @@ cdef bytes _STEPS
     at=Py_ssize_t, symbol=int,
 )
 cpdef bytes decode_huffman(bytes data)
+
+@cython.locals(state=int, steps="const byte*", index=Py_ssize_t, byte=int)
+cdef bint is_huffman(const byte* memory, Py_ssize_t start, Py_ssize_t stop) except -1

@@ -60,6 +60,18 @@ def decode_huffman(data: bytes) -> bytes:
     return bytes(out)
 
 
+def is_huffman(memory: memoryview, start: int, stop: int) -> bool:
+    """Whether `decode_huffman` would take the bytes at [start, stop) of a memory."""
+    state = 0
+    steps = bytes_address(_STEPS)
+    for index in range(2 * start, 2 * stop):
+        byte = memory[index >> 1]
+        state = load_i16(steps, 4 * (16 * state + (byte & 15 if index & 1 else byte >> 4)))
+        if state < 0:
+            return False
+    return state in _ENDINGS
+
+
 def encode_huffman(text: bytes) -> bytes:
     """The code of a string, as a client may send it."""
     codes = _codes()

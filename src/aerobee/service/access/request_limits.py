@@ -6,6 +6,10 @@ time to wait: a send with SYSTEM_BUSY, which producers try again elsewhere, othe
 FLOW_CONTROL. Heartbeats, offsets and locks are never refused: a client that lost them would do more
 work, not less.
 
+What the gate has refused counts like other requests, whatever it was: for its address, and for its
+user, if the signature was right. So nobody is served better because nothing of it is allowed, and a
+stranger takes nothing from the user whose name it claims.
+
 Requests of the general path are counted one by one. What the fast paths take of one read is counted
 when they are done with it: whoever is beyond a limit then is in debt, and has to wait for longer.
 """
@@ -51,6 +55,14 @@ class LimitConfig:
 
 
 NO_LIMITS = LimitConfig()
+
+
+class WaitingLimits(NamedTuple):
+    """Pulls that wait for messages, and as many pops. 0: no limit."""
+
+    group: int = 0
+    user: int = 0
+    address: int = 0
 
 
 class Consumer(NamedTuple):
@@ -159,7 +171,7 @@ class RequestLimits:
         if not self.is_on:
             return None
         name = "" if request.user is None else request.user.name
-        host, now_ms = self._peers[request.channel].host, request.now.monotonic_ms
+        host, now_ms = request.host, request.now.monotonic_ms
         wait_ms, what = self._wait_ms(name, host, now_ms), "requests or bytes in a second"
         is_counted = self._groups.is_on and bool(consumer.group)
         if is_counted and not wait_ms:

@@ -15,7 +15,7 @@ from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
-from aerobee.service.access.request_limits import LimitConfig
+from aerobee.service.access.request_limits import LimitConfig, WaitingLimits
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
 
@@ -165,6 +165,16 @@ class BrokerConfig:
     """Bytes of messages that one consumer group gets in a second."""
     group_waiting_max: int = 0
     """Pulls of one consumer group that wait for messages, and as many pops."""
+    user_waiting_max: int = 0
+    """The same of one user."""
+    address_waiting_max: int = 0
+    """The same from one address."""
+
+    @property
+    def waiting(self) -> WaitingLimits:
+        return WaitingLimits(
+            self.group_waiting_max, self.user_waiting_max, self.address_waiting_max
+        )
 
     @property
     def limits(self) -> LimitConfig:
@@ -242,4 +252,6 @@ SETTINGS = (
     Setting("groupRequestsPerSecond", "group_requests_max", Whole(0, _INT32_MAX), is_live=True),
     Setting("groupBytesPerSecond", "group_bytes_max", Whole(0, _INT64_MAX), is_live=True),
     Setting("groupWaitingPullsMax", "group_waiting_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("userWaitingPullsMax", "user_waiting_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressWaitingPullsMax", "address_waiting_max", Whole(0, _INT32_MAX), is_live=True),
 )

@@ -23,7 +23,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception, consumer_of
 from aerobee.service.proxy.call_checks import check_caller, check_rights
-from aerobee.service.proxy.desk import Asked, Asker, Caller, FastDesk, Learner, QueuePlace, Then
+from aerobee.service.proxy.desk import Agent, Asked, Asker, Caller, Learner, QueuePlace, Then
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import InnerRequest, answer_with
 
@@ -37,9 +37,7 @@ class InnerDesk:
         body_bytes_max: int,
         parts: Parts,
         reception: Reception,
-        fast: FastDesk | None,
     ) -> None:
-        self.fast = fast
         self.learner: Learner | None = None
         self._broker_name = broker_name
         self.body_bytes_max = body_bytes_max
@@ -47,7 +45,7 @@ class InnerDesk:
         self._reception = reception
 
     def admit(self, caller: Caller, code: RequestCode, now: Now) -> None:
-        check_caller(self._reception.gate, caller, code, now)
+        check_caller(self._reception.gate, self._reception.limits, caller, code, now)
 
     def ask(
         self,
@@ -61,17 +59,24 @@ class InnerDesk:
         fields: dict[str, str] | None = None,
         body: bytes = b"",
     ) -> Asked:
-        self._parts.pulls.settle()  # a request sees messages that were sent before it
         command = RemotingCommand(code, ext_fields=fields or {}, body=body)
+        return self._serve(asker, command, header, now, then)
+
+    def _serve(
+        self, asker: Asker, command: RemotingCommand, header: object, now: Now, then: Then
+    ) -> Asked:
+        """Have a request served by the row of its code, behind the gate."""
+        self._parts.pulls.settle()  # a request sees messages that were sent before it
         heard = self._parts.watching.times.heard
-        row = self._reception.table[code]
+        row = self._reception.table[command.code]
         request = InnerRequest(asker.channel, command, now, then, heard)
-        gate = self._reception.gate
+        gate, limits = self._reception.gate, self._reception.limits
         if asker.caller is not None and not gate.is_open:
-            if fields is None:
+            if not command.ext_fields:
                 command.ext_fields = write_header(header)
-            check_rights(gate, request, asker.caller)
+            check_rights(gate, limits, request, asker.caller)
         if asker.caller is not None:
+            request.host = asker.caller.host
             group, topic = getattr(header, "consumer_group", ""), getattr(header, "topic", "")
             consumer = consumer_of(row.lane, group, topic)
             refusal = self._reception.limited(request, row.lane, consumer)
@@ -87,11 +92,14 @@ class InnerDesk:
         if asker.caller is not None and not self._reception.gate.is_open:
             command = RemotingCommand(code, ext_fields=fields)
             request = InnerRequest(asker.channel, command, now, lambda answer: None)
-            check_rights(self._reception.gate, request, asker.caller)
+            check_rights(self._reception.gate, self._reception.limits, request, asker.caller)
 
-    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
-        body = encode_heartbeat(heartbeat)
-        self.ask(asker, RequestCode.HEART_BEAT, NoHeader(), now, then, body=body)
+    def register(
+        self, asker: Asker, agent: Agent, heartbeat: Heartbeat, now: Now, then: Then
+    ) -> None:
+        code, body = RequestCode.HEART_BEAT, encode_heartbeat(heartbeat)
+        command = RemotingCommand(code, language=agent.language, version=agent.version, body=body)
+        self._serve(asker, command, NoHeader(), now, then)
 
     def choose_queue(self, topic: TopicConfig, group: str) -> QueuePlace | None:
         if not is_writable(topic.permission) or topic.write_queues <= 0:

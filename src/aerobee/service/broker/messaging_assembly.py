@@ -2,14 +2,16 @@
 (`inner_desk`).
 """
 
+from aerobee.ports.rpc import CallTaker
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_inner_desk import FastInnerDesk
 from aerobee.service.broker.inner_desk import InnerDesk
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception
+from aerobee.service.in_place.calls_in_place import CallsInPlace
 from aerobee.service.proxy.entry_points import OwnEntryPoints
 from aerobee.service.proxy.messaging_service import MessagingService
-from aerobee.service.proxy.rpc_door import RpcDoor
+from aerobee.service.proxy.rpc_door import NoneInPlace, RpcDoor
 
 
 def build_rpc_door(
@@ -18,9 +20,16 @@ def build_rpc_door(
     """The door for calls of gRPC; None: they are not served."""
     if identity.grpc_address is None:
         return None
-    fast = FastInnerDesk(parts, reception) if identity.takes_messages else None
-    desk = InnerDesk(identity.name, body_bytes_max, parts, reception, fast)
+    desk = InnerDesk(identity.name, body_bytes_max, parts, reception)
     messaging = MessagingService(
-        desk, OwnEntryPoints(identity.name, identity.grpc_address), parts.outbox
+        desk,
+        OwnEntryPoints(identity.name, identity.grpc_address),
+        parts.outbox,
+        parts.calls.on_response,
     )
-    return RpcDoor(messaging, reception.gate, reception.limits)
+    in_place: CallTaker = NoneInPlace()
+    if identity.takes_messages:
+        fast = FastInnerDesk(parts, reception)
+        clients, renewals = messaging.clients, messaging.renewals
+        in_place = CallsInPlace(fast, desk.find_topic, clients, renewals, parts.outbox)
+    return RpcDoor(messaging, reception.gate, reception.limits, in_place)

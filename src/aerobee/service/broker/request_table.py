@@ -87,16 +87,18 @@ class Reception:
         """The user that signs the broker's own requests, if there is one."""
 
     def serve(self, request: Request) -> Answer | None:
+        request.host = self._peers[request.channel].host
+        code = request.command.code
+        row = self.table.get(code)
         if not self.gate.is_open:
-            refusal = self.gate.refuse(request, self._peers[request.channel].host)
+            refusal = self.gate.refuse(request, request.host)
             if refusal is not None:
-                return refusal
+                is_send = row is not None and row.lane is Lane.SEND
+                return self.limits.refuse(request, is_send=is_send) or refusal
             if self.fast_gate is not None:
                 self.fast_gate.note(request)
         if self._audit is not None:
-            self._audit.passed(request, self._peers[request.channel].host)
-        code = request.command.code
-        row = self.table.get(code)
+            self._audit.passed(request, request.host)
         if row is None:
             return Answer(
                 ResponseCode.REQUEST_CODE_NOT_SUPPORTED,

@@ -95,7 +95,7 @@ class Callers:
         """CallRefused: nobody signed this call rightly. Until users are known, calls wait for them,
         and what they ask for is checked then."""
         if self.users.is_known:
-            check_caller(self.gate, caller, code, now)
+            check_caller(self.gate, self.limits, caller, code, now)
 
     def check(self, request: InnerRequest, asker: Asker, topic: str | None = None) -> None:
         """CallRefused: who asks may not have a request served. `topic` is that of the message at
@@ -103,13 +103,14 @@ class Callers:
         if asker.caller is not None and not self.gate.is_open:
             self.users.check_known()
             self._topic = topic
-            check_rights(self.gate, request, asker.caller)
+            check_rights(self.gate, self.limits, request, asker.caller)
 
     def count(self, request: InnerRequest, asker: Asker, header: object) -> None:
         """CallRefused: a request is beyond a limit of its user, address or group."""
         code = request.command.code
         if asker.caller is None or code in _FREE:
             return
+        request.host = asker.caller.host
         consumer = NO_CONSUMER
         if isinstance(header, PopHeader):
             consumer = Consumer(header.consumer_group, (header.topic,))

@@ -1,15 +1,18 @@
 """Gateway is the proxy process as a service: calls of gRPC come in, requests to brokers go out.
 
 It accepts no remoting connection. What a broker asks on a connection that was opened from here is a
-check of a transaction, which goes to a producer of its topic.
+check of a transaction, which goes to a producer of its topic, or a question of an administrator to
+the one consumer that brokers see here, which goes to a member of the group.
 """
 
 from collections.abc import Sequence
 
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import RpcService
-from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer, Reply
-from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.ports.service import AnswerAsked, ChannelId, CloseChannel, Effects, Peer, Reply
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.guarded_watch import GuardedWatch
 from aerobee.service.access.own_requests import sign_dials
 from aerobee.service.gateway.callers import NO_GUARD, GuardConfig
@@ -19,6 +22,7 @@ from aerobee.service.gateway.gateway_watch import GatewayWatch
 from aerobee.service.proxy.transaction_calls import checked_topic
 
 REST_MS_MAX = 1_000
+_FOR_MEMBERS = (RequestCode.GET_CONSUMER_RUNNING_INFO, RequestCode.CONSUME_MESSAGE_DIRECTLY)
 
 
 class Gateway:
@@ -63,12 +67,32 @@ class Gateway:
     def on_asked(self, address: str, command: RemotingCommand, now: Now) -> Effects:
         """A broker asks on a connection that was opened from here (`ports.service.AskedService`):
         a check of a transaction goes to the first producer of its topic that can be told."""
+        if command.code in _FOR_MEMBERS:
+            self._ask_member(address, command, now)
+            return self._sent()
         topic = checked_topic(command)
         for channel in [] if topic is None else self._registrations.producers_of(topic):
             if self._messaging.tell(Reply(channel, command), self._brokers.name_at(address)):
                 self._registrations.asked(topic or "", channel)
                 break
+        if not command.is_oneway:
+            code, remark = ResponseCode.REQUEST_CODE_NOT_SUPPORTED, "a proxy is not asked this"
+            self._outbox.append(AnswerAsked(address, reply_to(command, code, remark=remark)))
         return self._sent()
+
+    def _ask_member(self, address: str, command: RemotingCommand, now: Now) -> None:
+        """Pass a question on to the first member of its group that can be told."""
+
+        def told(answer: RemotingCommand) -> None:
+            self._outbox.append(AnswerAsked(address, answer))
+
+        members = self._registrations.members_of(command.ext_fields.get("consumerGroup", ""))
+        ready = [one for one in members if self._messaging.can_be_told(one)] or members
+        if ready:
+            self._messaging.ask(Reply(ready[0], command), now, told)
+            return
+        remark = "the proxy has no member of the group"
+        told(reply_to(command, ResponseCode.SYSTEM_BUSY, remark=remark))
 
     # Time.
 

@@ -18,7 +18,7 @@ from aerobee.service.gateway.registrations import Registrations
 from aerobee.service.gateway.remote_desk import RemoteDesk
 from aerobee.service.proxy.entry_points import SharedEntryPoints
 from aerobee.service.proxy.messaging_service import MessagingService
-from aerobee.service.proxy.rpc_door import RpcDoor
+from aerobee.service.proxy.rpc_door import NoneInPlace, RpcDoor
 from aerobee.service.topic_routes import TopicRoutes
 
 
@@ -60,4 +60,4 @@ class GatewayParts:
         )
         entry_points = SharedEntryPoints(identity.address, keeps_port=config.keeps_port)
         self.messaging = MessagingService(desk, entry_points, outbox)
-        self.door = RpcDoor(self.messaging, self.callers.gate, self.callers.limits)
+        self.door = RpcDoor(self.messaging, self.callers.gate, self.callers.limits, NoneInPlace())

@@ -80,6 +80,10 @@ class Registrations:
         """The clients that send to a topic, the one first that was asked longest ago."""
         return list(self._producers.get(topic, ()))
 
+    def members_of(self, group: str) -> list[ChannelId]:
+        """The clients that are members of a group."""
+        return list(self._members.get(group, ()))
+
     def asked(self, topic: str, channel: ChannelId) -> None:
         """A producer was asked about a transaction: the others come first next time."""
         producers = self._producers[topic]

@@ -27,7 +27,7 @@ from aerobee.service.gateway.known_brokers import KnownBrokers
 from aerobee.service.gateway.queue_turns import QueueTurns
 from aerobee.service.gateway.registrations import Registrations
 from aerobee.service.gateway.viewed_topics import view_first
-from aerobee.service.proxy.desk import Asked, Asker, Caller, FastDesk, Learner, QueuePlace, Then
+from aerobee.service.proxy.desk import Agent, Asked, Asker, Caller, Learner, QueuePlace, Then
 from aerobee.service.request import OK, Answer, InnerRequest
 
 LATE_MS = 2_000
@@ -48,7 +48,6 @@ class RemoteDesk:
         registrations: Registrations,
     ) -> None:
         self.body_bytes_max = body_bytes_max
-        self.fast: FastDesk | None = None
         self.learner: Learner | None = callers.users
         self._callers = callers
         self._turns = turns
@@ -115,7 +114,9 @@ class RemoteDesk:
         request = InnerRequest(asker.channel, command, now, lambda answer: None)
         self._callers.check(request, asker)
 
-    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
+    def register(
+        self, asker: Asker, agent: Agent, heartbeat: Heartbeat, now: Now, then: Then
+    ) -> None:
         if self._callers.asks(asker):
             command = RemotingCommand(RequestCode.HEART_BEAT, body=encode_heartbeat(heartbeat))
             self._callers.check(InnerRequest(asker.channel, command, now, then), asker)

@@ -7,8 +7,11 @@ listening can be changed by a request.
 from dataclasses import dataclass
 
 from aerobee.model.setting import TRUTH, Setting, Whole
+from aerobee.service.access.request_limits import LimitConfig
 
 HOUR_MS = 3_600_000
+_INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,29 @@ class NameServerConfig:
     """How long that is, from the start."""
     scan_interval_ms: int = 5_000
     """How often brokers that fell silent are looked for. Longer: they are in routes for longer."""
+    user_requests_max: int = 0
+    """Requests of one user in a second; 0, here and below: no limit."""
+    user_bytes_max: int = 0
+    """Bytes of the requests of one user in a second."""
+    user_connections_max: int = 0
+    """Connections on which one user signs."""
+    address_requests_max: int = 0
+    """Requests from one address in a second."""
+    address_bytes_max: int = 0
+    """Bytes of the requests from one address in a second."""
+    address_connections_max: int = 0
+    """Connections from one address."""
+
+    @property
+    def limits(self) -> LimitConfig:
+        return LimitConfig(
+            self.user_requests_max,
+            self.user_bytes_max,
+            self.user_connections_max,
+            self.address_requests_max,
+            self.address_bytes_max,
+            self.address_connections_max,
+        )
 
 
 SETTINGS = (
@@ -46,4 +72,10 @@ SETTINGS = (
     Setting("needWaitForService", "waits_for_brokers", TRUTH, is_live=True),
     Setting("waitSecondsForService", "wait_ms", Whole(0, 3600, scale=1000), is_live=True),
     Setting("scanNotActiveBrokerInterval", "scan_interval_ms", Whole(1, HOUR_MS), is_live=True),
+    Setting("userRequestsPerSecond", "user_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("userBytesPerSecond", "user_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("userConnectionsMax", "user_connections_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressRequestsPerSecond", "address_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressBytesPerSecond", "address_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("addressConnectionsMax", "address_connections_max", Whole(0, _INT32_MAX), is_live=True),
 )

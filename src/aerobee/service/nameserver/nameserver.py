@@ -2,7 +2,7 @@
 brokers of a name when the smallest id among them has changed.
 
 Every request gets an answer. Name servers do not know each other: brokers register with every one,
-clients ask any.
+clients ask any. Users and addresses are held to limits; what brokers tell of themselves is not.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -20,6 +20,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.guarded_watch import GuardedWatch
 from aerobee.service.access.own_requests import sign_dials
+from aerobee.service.access.request_limits import RequestLimits
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.handlers import (
@@ -38,6 +39,17 @@ from aerobee.service.request import Answer, Handler, Request, answer_with, exces
 _log = logging.getLogger(__name__)
 
 HandlerTable: TypeAlias = dict[int, Handler]
+_OF_BROKERS = frozenset(
+    {
+        RequestCode.REGISTER_BROKER,
+        RequestCode.UNREGISTER_BROKER,
+        RequestCode.QUERY_DATA_VERSION,
+        RequestCode.BROKER_HEARTBEAT,
+        RequestCode.GET_BROKER_MEMBER_GROUP,
+        RequestCode.TELL_ACCESS,
+    }
+)
+"""Requests without which a broker is removed from routes: never beyond a limit."""
 
 
 class NameServer:
@@ -57,7 +69,10 @@ class NameServer:
         self._worker = worker
         self._routes = RouteTable()
         self._scanned_ms = started.monotonic_ms
-        self._watch = NameServerWatch(self._routes, config, started)
+        self._peers: dict[ChannelId, Peer] = {}
+        self._limits = RequestLimits(config.current.limits, self._peers, None)
+        config.when_changed(lambda before, after: self._limits.set(after.limits))
+        self._watch = NameServerWatch(self._routes, config, started, self._limits.metrics)
         self._outbox: Effects = []
         self._handlers: HandlerTable = {
             **BrokerHandlers(self._routes, key_values, config).table(),
@@ -66,7 +81,6 @@ class NameServer:
             **ConfigHandlers(config).table(),
         }
         self._inner = access.inner
-        self._sources: dict[ChannelId, str] = {}
         told = ToldAccess(access, audit)
         self._gate, self._audit = told.gate, told.audit
         self._handlers[RequestCode.TELL_ACCESS] = told.tell
@@ -78,8 +92,11 @@ class NameServer:
         return not self._gate.is_open
 
     def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
-        self._sources[channel] = peer.host.partition("%")[0]
-        return []
+        self._peers[channel] = Peer(peer.host.partition("%")[0], peer.port)
+        if self._limits.opened(self._peers[channel].host):
+            return []
+        _log.warning("too many connections from one address: one is closed", extra={"peer": peer})
+        return [CloseChannel(channel, "too many connections from its address")]
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
         if not command.is_response:  # its own requests are one-way, so it expects no responses
@@ -108,24 +125,32 @@ class NameServer:
         return max(0, self._scanned_ms + self._config.current.scan_interval_ms - now.monotonic_ms)
 
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
-        self._sources.pop(channel, None)
+        peer = self._peers.pop(channel, None)
+        if peer is not None:
+            self._limits.closed(peer.host)
+        self._limits.forget(channel)
         self._gate.forget(channel)
         for address in self._routes.drop_channel(channel):
             _log.warning("a broker's connection closed: it is removed", extra={"address": address})
         return self._sent()
 
     def _handled(self, request: Request) -> Answer | None:
-        source = self._sources.get(request.channel, "")
-        refusal = self._gate.refuse(request, source)
+        code, peer = request.command.code, self._peers.get(request.channel)
+        request.host = "" if peer is None else peer.host
+        refusal = self._gate.refuse(request, request.host)
         if refusal is not None:
-            return refusal
+            return self._limits.refuse(request, is_send=False) or refusal
+        if code not in _OF_BROKERS:
+            refusal = self._limits.refuse(request, is_send=False)
+            if refusal is not None:
+                return refusal
         if self._audit is not None:
-            self._audit.passed(request, source)
-        handler = self._handlers.get(request.command.code)
+            self._audit.passed(request, request.host)
+        handler = self._handlers.get(code)
         if handler is None:
             return Answer(
                 ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
-                f"a name server does not serve {request_name(request.command.code)}",
+                f"a name server does not serve {request_name(code)}",
             )
         if request.command.excess:
             return Answer(ResponseCode.INVALID_PARAMETER, excess_remark(request.command.excess))

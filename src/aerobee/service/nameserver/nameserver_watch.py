@@ -4,7 +4,7 @@ well     it is called regularly
 ready    it is well, and it does not hold routes back until brokers had time to register
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from aerobee.model.metric import Metric, single_gauge
 from aerobee.ports.clock import Now
@@ -20,8 +20,13 @@ class NameServerWatch:
     """A `ports.watch.Watch`."""
 
     def __init__(
-        self, routes: RouteTable, config: LiveConfig[NameServerConfig], started: Now
+        self,
+        routes: RouteTable,
+        config: LiveConfig[NameServerConfig],
+        started: Now,
+        of_limits: Callable[[Now], Iterator[Metric]],
     ) -> None:
+        self._of_limits = of_limits
         self._routes = routes
         self._config = config
         self._started = started
@@ -44,6 +49,7 @@ class NameServerWatch:
         yield single_gauge(
             "aerobee_nameserver_topics", "Topics in routes", len(self._routes.topics())
         )
+        yield from self._of_limits(now)
 
     def ailments(self, now: Now) -> list[str]:
         quiet_ms = now.monotonic_ms - self._called_ms

@@ -10,10 +10,8 @@ import re
 from dataclasses import dataclass
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.message_type import MessageType
+from aerobee.model.message_type import MessageType, find_type_fault
 from aerobee.model.names import (
-    DEAD_LETTER_PREFIX,
-    RETRY_PREFIX,
     SYSTEM_GROUP_PREFIX,
     SYSTEM_TOPIC_PREFIX,
     SYSTEM_TOPICS,
@@ -22,7 +20,7 @@ from aerobee.model.names import (
 )
 from aerobee.model.properties import is_reserved
 from aerobee.model.subscription import ALL, BY_SQL, BY_TAG
-from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
+from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.grpc.codes import GZIP, SQL_FILTER, GrpcCode, GrpcMessageType
@@ -37,6 +35,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.gate import Gate
+from aerobee.service.access.request_limits import RequestLimits
 from aerobee.service.proxy.desk import Caller, Names
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.request import Answer, InnerRequest
@@ -51,22 +50,27 @@ _NO_CHANNEL = ChannelId(0)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
-def check_caller(gate: Gate, caller: Caller, code: RequestCode, now: Now) -> None:
+def check_caller(
+    gate: Gate, limits: RequestLimits, caller: Caller, code: RequestCode, now: Now
+) -> None:
     """Check that a call is a user's. `code` is that of the request that it becomes."""
     if not gate.is_open:
         request = InnerRequest(_NO_CHANNEL, RemotingCommand(code), now, lambda answer: None)
+        request.host = caller.host
         refusal = gate.refuse_stranger(request, caller.host, caller.signature, caller.connection)
-        _raise(refusal)
+        if refusal is not None:
+            _raise(limits.refuse(request, is_send=False) or refusal)
 
 
-def check_rights(gate: Gate, request: InnerRequest, caller: Caller) -> None:
+def check_rights(gate: Gate, limits: RequestLimits, request: InnerRequest, caller: Caller) -> None:
     """Check that the user of a call may have a request served."""
-    _raise(gate.refuse(request, caller.host, caller.signature))
+    request.host = caller.host
+    refusal = gate.refuse(request, caller.host, caller.signature)
+    if refusal is not None:
+        _raise(limits.refuse(request, is_send=False) or refusal)
 
 
-def _raise(refusal: Answer | None) -> None:
-    if refusal is None:
-        return
+def _raise(refusal: Answer) -> None:
     is_slowed = refusal.code is ResponseCode.FLOW_CONTROL
     code = GrpcCode.TOO_MANY_REQUESTS if is_slowed else GrpcCode.UNAUTHORIZED
     raise CallRefused(code, refusal.remark)
@@ -216,14 +220,7 @@ def _check_size(message: GrpcMessage, system: SystemProperties) -> None:
 
 
 def check_type(topic: TopicConfig, actual: MessageType) -> None:
-    """Check that a topic takes messages of a type. One without the attribute takes normal messages,
-    as with RocketMQ's proxy; retries and dead letters have every type."""
-    wanted = topic.attributes.get(MESSAGE_TYPE, MessageType.NORMAL.value)
-    is_derived = topic.name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
-    if wanted in (MessageType.MIXED.value, actual.value) or is_derived:
-        return
-    raise CallRefused(
-        GrpcCode.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE,
-        f"TopicMessageType validate failed, the expected type is {wanted}, "
-        f"but actual type is {actual.value}",
-    )
+    """Check that a topic takes messages of a type: one without the attribute takes normal ones."""
+    fault = find_type_fault(topic, actual, is_strict=True)
+    if fault is not None:
+        raise CallRefused(GrpcCode.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE, fault)

@@ -1,5 +1,5 @@
 """Settings that the service gives to clients: what they announced, completed by what is decided
-here.
+here. And what a client is to the broker by its settings: its heartbeat, its program.
 
 Clients refuse to start, or never consume, without a back-off policy, a maximal body and the limits
 of a receive: the answer is always complete.
@@ -9,6 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aerobee.model.group import RETRIES_MAX, GroupConfig
+from aerobee.model.subscription import ConsumeType, Subscription
+from aerobee.ports.clock import Now
+from aerobee.protocol.bodies.connections import version_number
+from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat
+from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.grpc.codes import ClientType
 from aerobee.protocol.grpc.resources import (
     ClientSettings,
@@ -20,7 +25,16 @@ from aerobee.protocol.grpc.resources import (
     RetryPolicy,
     duration_of,
 )
+from aerobee.protocol.remoting.command_header import LANGUAGES, OTHER_LANGUAGE
+from aerobee.protocol.remoting.remoting_command import VERSION
+from aerobee.service.proxy.call_checks import filter_in, group_in, topic_in
+from aerobee.service.proxy.desk import Agent
+from aerobee.service.proxy.grpc_clients import GrpcClient
 
+CONSUMERS = {
+    ClientType.PUSH_CONSUMER: ConsumeType.PASSIVELY,
+    ClientType.SIMPLE_CONSUMER: ConsumeType.ACTIVELY,
+}
 PRODUCER_ATTEMPTS = 3
 RECEIVE_BATCH_MAX = 32
 POLL_MS_MAX = 20_000
@@ -73,6 +87,20 @@ def consumer_settings(said: ClientSettings, group: GroupConfig | None) -> Client
     )
 
 
+def retry_delay_ms(group: GroupConfig | None, failures: int) -> int:
+    """The time after which a message comes again that has failed so often before, by the policy of
+    its group, as RocketMQ's proxy reads it."""
+    backoff = _retry_policy(group.retry_policy if group is not None else {}, 0)
+    if backoff.customized_backoff is not None:
+        steps = backoff.customized_backoff.next
+        return steps[min(failures + 2, len(steps) - 1)].ms
+    told = backoff.exponential_backoff
+    assert told is not None
+    assert told.initial is not None
+    assert told.max is not None
+    return int(min(told.max.ms, told.initial.ms * told.multiplier ** min(failures, 32)))
+
+
 def _retry_policy(policy: Mapping[str, Any], attempts: int) -> RetryPolicy:
     if policy.get("type") == "EXPONENTIAL":
         told = {**_EXPONENTIAL, **_numbers(policy.get("exponentialRetryPolicy"))}
@@ -104,3 +132,43 @@ def _whole_numbers(said: object) -> list[int]:
         return []
     found = [one for one in said if isinstance(one, int) and one >= 0]
     return found if len(found) == len(said) else []
+
+
+# What a client is to the broker.
+
+
+def agent_of(client: GrpcClient) -> Agent:
+    """The program of a client. A language without a name in remoting is OTHER, a version without a
+    number there the server's own, as with RocketMQ's proxy."""
+    named = client.language in LANGUAGES
+    number = version_number(client.version)
+    return Agent(
+        client.language if named else LANGUAGES[OTHER_LANGUAGE],
+        VERSION if number is None else number,
+    )
+
+
+def heartbeat_of(client: GrpcClient, now: Now) -> Heartbeat | None:
+    """Its heartbeat; None: it neither produces nor consumes."""
+    settings = client.settings
+    beats: tuple[ConsumerBeat, ...] = ()
+    if settings is not None and settings.subscription is not None:
+        beats = (_consumer_beat(settings, now),)
+    if not beats and not client.topics:
+        return None
+    return Heartbeat(client.id, tuple(sorted(client.topics)), beats)
+
+
+def _consumer_beat(settings: ClientSettings, now: Now) -> ConsumerBeat:
+    assert settings.subscription is not None
+    subscriptions: list[Subscription] = []
+    for entry in settings.subscription.subscriptions:
+        wanted = filter_in(entry.expression)
+        subscriptions.append(
+            make_subscription(topic_in(entry.topic), wanted.expression, now.wall_ms, wanted.type)
+        )
+    return ConsumerBeat(
+        group_in(settings.subscription.group),
+        CONSUMERS[ClientType(settings.client_type or 0)],
+        subscriptions=tuple(subscriptions),
+    )

@@ -14,8 +14,6 @@ from aerobee.ports.clock import Now
 from aerobee.ports.rpc import RpcConnectionId
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.bodies.heartbeat import Heartbeat
-from aerobee.protocol.bodies.revive_records import CheckpointKey
-from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.proxy.outcomes import CallRefused
@@ -43,26 +41,13 @@ class Asker(NamedTuple):
     """None: the service itself asks, for a client that was let pass."""
 
 
-class FastDesk(Protocol):
-    """Serves in place the two requests that come for every message. Law: a request that is taken
-    here is stored and answered as `Desk.ask` would have it."""
+class Agent(NamedTuple):
+    """The program of a client, as lists of clients show it."""
 
-    draft: MessageDraft
-    """What `store` stores."""
-
-    def is_open(self, now: Now) -> bool:
-        """Whether nobody has to be asked who asks, or how often, and the broker may take
-        requests."""
-
-    def store(self, channel: ChannelId, now: Now) -> int:
-        """Store the draft, a normal message of a client. Its queue offset; -1: nothing was
-        stored."""
-
-    def acknowledge(
-        self, key: CheckpointKey, revive_queue: int, revive_time: int, offset: int, then: Then
-    ) -> bool:
-        """Acknowledge a message of a pop that was not ordered; `then` is called with the answer
-        when the round of reads is over. False: nothing was done."""
+    language: str
+    """By remoting's name for it."""
+    version: int
+    """By remoting's number for it."""
 
 
 class Names(NamedTuple):
@@ -93,8 +78,6 @@ class QueuePlace(NamedTuple):
 
 class Desk(Protocol):
     body_bytes_max: int
-    fast: FastDesk | None
-    """None: there is no way but `ask`."""
     learner: Learner | None
     """None: topics and groups are known at any time."""
 
@@ -126,7 +109,9 @@ class Desk(Protocol):
     def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
         """CallRefused: the asker may not ask for this."""
 
-    def register(self, asker: Asker, heartbeat: Heartbeat, now: Now, then: Then) -> None:
+    def register(
+        self, asker: Asker, agent: Agent, heartbeat: Heartbeat, now: Now, then: Then
+    ) -> None:
         """Register a client as a producer and a consumer, until it is gone. CallRefused: as for
         `ask`."""
 

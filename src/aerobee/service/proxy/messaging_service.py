@@ -9,26 +9,27 @@ Imports more than 15 modules because it puts the others together.
 """
 
 import logging
+from functools import partial
 
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallStart, EndCall, RpcConnectionId
-from aerobee.ports.service import CloseChannel, Effects, Reply
+from aerobee.ports.service import ChannelId, CloseChannel, Effects, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.wire import decode
-from aerobee.service.proxy.calls_in_place import AcksInPlace, SendsInPlace
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.entry_points import EntryPoints
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
-from aerobee.service.proxy.open_call import InPlace, Method, OpenCall
+from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.outcomes import CallRefused
 from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
 from aerobee.service.proxy.receive_calls import ReceiveCalls
+from aerobee.service.proxy.renewals import Renewals
 from aerobee.service.proxy.route_calls import RouteCalls
 from aerobee.service.proxy.send_calls import SendCalls
-from aerobee.service.proxy.telemetry_calls import TelemetryCalls
+from aerobee.service.proxy.telemetry_calls import Answered, TelemetryCalls, Told, unheard
 from aerobee.service.proxy.transaction_calls import TransactionCalls
 
 _log = logging.getLogger(__name__)
@@ -41,8 +42,16 @@ REST_MS_MAX = 1_000
 class MessagingService:
     """M1. A call is in `_calls` from its start until it is ended or given up."""
 
-    def __init__(self, desk: Desk, entry_points: EntryPoints, outbox: Effects) -> None:
-        """`entry_points`: where clients reach the service."""
+    def __init__(
+        self,
+        desk: Desk,
+        entry_points: EntryPoints,
+        outbox: Effects,
+        answered: Answered = unheard,
+    ) -> None:
+        """`entry_points`: where clients reach the service. `answered` is given the answer of a
+        client to a request that the broker wrote to its channel."""
+        self._answered = answered
         self._desk = desk
         self._outbox = outbox
         self._calls: dict[CallId, OpenCall] = {}
@@ -53,11 +62,6 @@ class MessagingService:
         self._receives = ReceiveCalls(desk, self._receipts)
         self._ends = TransactionCalls(desk)
         sends = SendCalls(desk, self._ends.transactions, self._telemetry)
-        self._fast = desk.fast
-        self._in_place: dict[str, InPlace] = {
-            SERVICE + "SendMessage": SendsInPlace(desk).take,
-            SERVICE + "AckMessage": AcksInPlace(outbox, self._receipts.renewals).take,
-        }
         self._methods: dict[str, Method] = {
             SERVICE + method.name: method
             for room in (
@@ -76,21 +80,16 @@ class MessagingService:
     def message_bytes_max(self) -> int:
         return self._desk.body_bytes_max + BESIDE_BODY_BYTES
 
+    @property
+    def renewals(self) -> Renewals:
+        """Receipts of messages that stay invisible for their clients."""
+        return self._receipts.renewals
+
     def __len__(self) -> int:
         """The number of calls that are not answered."""
         return len(self._calls)
 
     # Calls.
-
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        take = self._in_place.get(start.path)
-        fast = self._fast
-        if take is None or fast is None or not fast.is_open(now):
-            return False
-        client = self.clients.find(start.metadata.get("x-mq-client-id", ""))
-        if client is None or start.connection not in client.connections:
-            return False  # it is met first
-        return take(fast, client, start.call, message, now)
 
     def on_call(self, start: CallStart, now: Now) -> None:
         method = self._methods.get(start.path)
@@ -196,6 +195,7 @@ class MessagingService:
         self._now = now
         self._receives.on_tick(now)
         self.clients.drop_gone(now)
+        self._telemetry.questions.on_tick(now)
         self._receipts.renewals.on_tick(now)
 
     def rest_ms(self, now: Now) -> int:
@@ -218,8 +218,15 @@ class MessagingService:
             elif isinstance(effect, CloseChannel):
                 self.clients.drop(client, self._now)
             elif isinstance(effect, Reply):
-                self.tell(effect)
+                self._pass_on(effect)
         return kept
+
+    def _pass_on(self, request: Reply) -> None:
+        channel = request.channel
+        if request.command.is_oneway:
+            self.tell(request)
+        elif not request.command.is_response:
+            self.ask(request, self._now, partial(self._answered, channel))
 
     def tell(self, request: Reply, broker: str = "") -> bool:
         """Pass a broker's own request on to the client of its channel; False: it cannot be told."""
@@ -227,7 +234,19 @@ class MessagingService:
         told = None if client is None else self._ends.check_back(request.command, broker)
         return client is not None and told is not None and self._telemetry.command(client, told)
 
+    def ask(self, request: Reply, now: Now, told: Told) -> None:
+        """Have the client of a channel answer a request of a broker; `told` is called with the
+        answer, once, also if the client says nothing."""
+        client = self.clients.of_channel(request.channel)
+        self._telemetry.ask(client, request.command, now, told)
+
+    def can_be_told(self, channel: ChannelId) -> bool:
+        """Whether the client of a channel has a stream that commands go to."""
+        client = self.clients.of_channel(channel)
+        return client is not None and client.telemetry is not None
+
     def _client_gone(self, client: GrpcClient, now: Now) -> None:
+        self._telemetry.questions.stream_ended(client)
         self._receives.client_gone(client, now)
         self._receipts.client_gone(client, now)
         self._desk.closed(client.channel)

@@ -4,7 +4,7 @@ A call that its client has given up takes answers, and drops them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import AnswerCall, CallId, CallStart, CallWrite, EndCall
@@ -14,7 +14,7 @@ from aerobee.protocol.grpc.resources import Status
 from aerobee.protocol.grpc.wire import encode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.access.call_signature import CallSignature
-from aerobee.service.proxy.desk import Asker, Caller, FastDesk, Names
+from aerobee.service.proxy.desk import Asker, Caller, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient
 
 
@@ -107,10 +107,6 @@ class OpenCall:
         """Send the one response, and end."""
         self.send(response)
         self.end()
-
-
-InPlace: TypeAlias = Callable[[FastDesk, GrpcClient, CallId, bytes, Now], bytes | bool]
-"""Takes a call of a client in place (`ports.rpc.RpcService.take_call`)."""
 
 
 def no_names(request: object) -> Names:

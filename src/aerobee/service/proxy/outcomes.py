@@ -14,6 +14,7 @@ OK_STATUS = Status(GrpcCode.OK, "OK")
 _CODES = {
     ResponseCode.SUCCESS: GrpcCode.OK,
     ResponseCode.SYSTEM_BUSY: GrpcCode.TOO_MANY_REQUESTS,
+    ResponseCode.FLOW_CONTROL: GrpcCode.TOO_MANY_REQUESTS,
     ResponseCode.POLLING_FULL: GrpcCode.TOO_MANY_REQUESTS,
     ResponseCode.REQUEST_CODE_NOT_SUPPORTED: GrpcCode.NOT_IMPLEMENTED,
     ResponseCode.FLUSH_DISK_TIMEOUT: GrpcCode.MASTER_PERSISTENCE_TIMEOUT,

@@ -9,11 +9,12 @@ refusal the old one: clients keep what they are told.
 Imports more than 15 modules because three calls and the renewals of all receipts are here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
-from aerobee.errors import RemoteProtocolError
+from aerobee.errors import Refused, RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.protocol.consume.pop_receipt import (
     PopReceipt,
@@ -43,6 +44,7 @@ from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import group_in, names_of, topic_in
+from aerobee.service.proxy.client_settings import retry_delay_ms
 from aerobee.service.proxy.desk import Asker, Desk, Names, Then
 from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
@@ -54,6 +56,10 @@ ENTRIES_MAX = 1_024
 INVISIBLE_MS_MAX = 12 * 3_600_000
 GIVEN_BACK_MS = 1_000
 """Messages of a client that is gone are visible again after this time."""
+
+
+_Named: TypeAlias = tuple[GrpcClient, str, str, str]
+"""Whose message a call is about: client, group, message id, and the handle that the client has."""
 
 
 class ReceiptHandle:
@@ -80,7 +86,7 @@ class ReceiptHandle:
 class ReceiptCalls:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.renewals = Renewals(self._renew_now)
+        self.renewals = Renewals(self._renew_now, self._let_go)
 
     def methods(self) -> list[Method]:
         def names(request: Any) -> Names:
@@ -124,16 +130,26 @@ class ReceiptCalls:
             return
         answers = _AckAnswers(call, request.entries)
         for index, entry in enumerate(request.entries):
-            try:
-                handle = ReceiptHandle(entry.receipt_handle)
-                key = _key(call.client, group, entry.message_id, handle.receipt)
-                handle = self._newest(key, handle)
-                handle.check_expiry(now)
-            except CallRefused as refusal:
-                answers.add(index, refusal.status)
-                continue
-            with self._ending(call.client, key, answers.adding(index)) as heard:
+            self._ack_one(call, (group, topic), entry, now, answers.adding(index))
+
+    def _ack_one(
+        self,
+        call: OpenCall,
+        place: tuple[str, str],
+        entry: AckMessageEntry,
+        now: Now,
+        done: Callable[[Status], None],
+    ) -> None:
+        """`place` is the group and the topic."""
+        group, topic = place
+
+        def ack(key: RenewalKey, handle: ReceiptHandle) -> None:
+            handle.check_expiry(now)
+            with self._ending(call.client, key, lambda answer: done(status_of(answer))) as heard:
                 self._ask_ack(call.asker, group, topic, handle.receipt, now, heard)
+
+        named = (call.client, group, entry.message_id, entry.receipt_handle)
+        self._with_newest(named, ack, done)
 
     def drop(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Acknowledge a message that is not handed out."""
@@ -169,27 +185,24 @@ class ReceiptCalls:
                 GrpcCode.ILLEGAL_INVISIBLE_TIME,
                 f"the invisibleTime is {invisible_ms} ms, and must be 0 to {INVISIBLE_MS_MAX}",
             )
-        handle = ReceiptHandle(request.receipt_handle)
-        key = _key(call.client, group, request.message_id, handle.receipt)
-        handle = self._newest(key, handle)
-        handle.check_expiry(now)
 
-        def changed(answer: Answer) -> None:
-            given = request.receipt_handle
-            if answer.code is ResponseCode.SUCCESS:
-                given = _changed_handle(handle, answer)
-            call.answer(ChangeInvisibleDurationResponse(status_of(answer), given))
+        def change(key: RenewalKey, handle: ReceiptHandle) -> None:
+            handle.check_expiry(now)
 
-        with self._ending(call.client, key, changed) as heard:
-            self._ask_change(
-                call.asker,
-                (group, topic),
-                handle.receipt,
-                invisible_ms,
-                now,
-                heard,
-                suspend=bool(request.suspend),
-            )
+            def changed(answer: Answer) -> None:
+                given = request.receipt_handle
+                if answer.code is ResponseCode.SUCCESS:
+                    given = _changed_handle(handle, answer)
+                call.answer(ChangeInvisibleDurationResponse(status_of(answer), given))
+
+            place, suspend = (group, topic), bool(request.suspend)
+            with self._ending(call.client, key, changed) as heard:
+                self._ask_change(
+                    call.asker, place, handle.receipt, invisible_ms, now, heard, suspend=suspend
+                )
+
+        named = (call.client, group, request.message_id, request.receipt_handle)
+        self._with_newest(named, change, lambda status: _refuse_change(call, request, status, now))
 
     def give_back(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Make a message visible soon that its client did not get."""
@@ -233,20 +246,23 @@ class ReceiptCalls:
 
     def _forward(self, call: OpenCall, request: ForwardToDeadLettersRequest, now: Now) -> None:
         group, topic = group_in(request.group), topic_in(request.topic)
-        handle = ReceiptHandle(request.receipt_handle)
-        key = _key(call.client, group, request.message_id, handle.receipt)
-        handle = self._newest(key, handle)
-        if handle.log_offset is None:
-            raise CallRefused(
-                GrpcCode.INVALID_RECEIPT_HANDLE, "the receipt handle has no commit log offset"
-            )
 
-        def buried(answer: Answer) -> None:
-            call.answer(StatusResponse(status_of(answer)))
+        def answered(status: Status) -> None:
+            call.answer(StatusResponse(status))
 
-        place = (group, topic)
-        with self._ending(call.client, key, buried) as heard:
-            self._ask_burial(call.asker, place, request.message_id, handle, now, heard)
+        def forward(key: RenewalKey, handle: ReceiptHandle) -> None:
+            if handle.log_offset is None:
+                raise CallRefused(
+                    GrpcCode.INVALID_RECEIPT_HANDLE, "the receipt handle has no commit log offset"
+                )
+            place = (group, topic)
+            with self._ending(
+                call.client, key, lambda answer: answered(status_of(answer))
+            ) as heard:
+                self._ask_burial(call.asker, place, request.message_id, handle, now, heard)
+
+        named = (call.client, group, request.message_id, request.receipt_handle)
+        self._with_newest(named, forward, answered)
 
     def bury(
         self, client: GrpcClient, group: str, topic: str, message_id: str, handle: str, now: Now
@@ -288,34 +304,42 @@ class ReceiptCalls:
     # Renewing.
 
     def renew(
-        self, client: GrpcClient, group: str, topic: str, message_id: str, handle: str, now: Now
+        self,
+        client: GrpcClient,
+        group: str,
+        topic: str,
+        message_id: str,
+        handle: str,
+        now: Now,
+        attempt: int = 1,
     ) -> None:
-        """Keep a message invisible until its client is done with it."""
+        """Keep a message invisible until its client is done with it. `attempt`: the number of its
+        delivery, from 1 on."""
         receipt = decode_pop_receipt(handle)
-        key = _key(client, group, message_id, receipt)
+        key, expiry_ms = _key(client, group, message_id, receipt), receipt.revive_time
         self.renewals.add(
-            Renewal(key, client.channel, topic, handle, now.wall_ms, receipt.revive_time)
+            Renewal(key, client.channel, topic, handle, now.wall_ms, expiry_ms, attempt=attempt)
         )
 
     def client_gone(self, client: GrpcClient, now: Now) -> None:
         """Make the messages of a client visible soon."""
         for renewal in self.renewals.take_client(client.id):
-            self._release(renewal, now)
+            self.renewals.when_known(renewal, partial(self._release, renewal, GIVEN_BACK_MS, now))
 
     def stop(self, now: Now) -> None:
         for renewal in self.renewals.take_all():
-            self._release(renewal, now)
+            self._release(renewal, GIVEN_BACK_MS, now)
 
-    def _release(self, renewal: Renewal, now: Now) -> None:
+    def _let_go(self, renewal: Renewal, now: Now) -> None:
+        """A message has been with its client for too long: it comes again as one that failed."""
+        group = self._desk.find_group(renewal.key[1])
+        self._release(renewal, retry_delay_ms(group, renewal.attempt - 1), now)
+
+    def _release(self, renewal: Renewal, invisible_ms: int, now: Now) -> None:
         receipt = decode_pop_receipt(renewal.handle)
-        self._ask_change(
-            Asker(renewal.channel),
-            (renewal.key[1], renewal.topic),
-            receipt,
-            GIVEN_BACK_MS,
-            now,
-            _nobody_waits,
-        )
+        place = (renewal.key[1], renewal.topic)
+        asker = Asker(renewal.channel)
+        self._ask_change(asker, place, receipt, invisible_ms, now, _nobody_waits)
 
     def _renew_now(self, renewal: Renewal, invisible_ms: int, now: Now) -> None:
         handle = ReceiptHandle(renewal.handle)
@@ -326,7 +350,8 @@ class ReceiptCalls:
                 revive_time = decode_pop_receipt(newest).revive_time
                 self.renewals.changed(renewal, newest, revive_time)
             else:
-                self.renewals.failed(renewal, now)
+                is_final = answer.code.error is Refused
+                self.renewals.failed(renewal, now, is_final=is_final)
 
         place = (renewal.key[1], renewal.topic)
         self._ask_change(Asker(renewal.channel), place, handle.receipt, invisible_ms, now, changed)
@@ -352,10 +377,30 @@ class ReceiptCalls:
             go_on()
             raise
 
-    def _newest(self, key: RenewalKey, handle: ReceiptHandle) -> ReceiptHandle:
-        """The newest handle of a message."""
-        renewal = self.renewals.find(key)
-        return handle if renewal is None else ReceiptHandle(renewal.handle)
+    def _with_newest(
+        self,
+        named: _Named,
+        act: Callable[[RenewalKey, ReceiptHandle], None],
+        refuse: Callable[[Status], None],
+    ) -> None:
+        """Call `act` with the newest handle of a message when it is known; CallRefused, here or in
+        it, goes to `refuse`."""
+        client, group, message_id, text = named
+
+        def go_on() -> None:
+            renewal = self.renewals.find(key)
+            try:
+                act(key, said if renewal is None else ReceiptHandle(renewal.handle))
+            except CallRefused as refusal:
+                refuse(refusal.status)
+
+        try:
+            said = ReceiptHandle(text)
+        except CallRefused as refusal:
+            refuse(refusal.status)
+            return
+        key = _key(client, group, message_id, said.receipt)
+        self.renewals.when_known(self.renewals.find(key), go_on)
 
 
 class _AckAnswers:
@@ -367,8 +412,8 @@ class _AckAnswers:
         self._statuses: list[Status | None] = [None] * len(entries)
         self._left = len(entries)
 
-    def adding(self, index: int) -> Then:
-        return lambda answer: self.add(index, status_of(answer))
+    def adding(self, index: int) -> Callable[[Status], None]:
+        return lambda status: self.add(index, status)
 
     def add(self, index: int, status: Status) -> None:
         self._statuses[index] = status

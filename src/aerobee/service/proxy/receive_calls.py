@@ -199,8 +199,9 @@ class ReceiveCalls:
             else:
                 handed.append(delivered_message(message, wanted.topic, attempt, handle))
                 if wanted.is_renewed:
+                    place = (wanted.group, wanted.topic)
                     self._receipts.renew(
-                        call.client, wanted.group, wanted.topic, message.message_id, handle, now
+                        call.client, *place, message.message_id, handle, now, attempt
                     )
         _finish(call, OK_STATUS if handed else _NOTHING_FITS, now, handed)
 

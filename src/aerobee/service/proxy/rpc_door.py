@@ -7,19 +7,36 @@ event, of whichever protocol.
 from collections.abc import Callable
 
 from aerobee.ports.clock import Now
-from aerobee.ports.rpc import CallId, CallStart, RpcConnectionId
+from aerobee.ports.rpc import CallId, CallStart, CallTaker, RpcConnectionId
 from aerobee.ports.service import Effects, Peer
+from aerobee.protocol.http2.connection import Http2Connection
 from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.access.gate import Gate
 from aerobee.service.access.request_limits import RequestLimits
 from aerobee.service.proxy.messaging_service import MessagingService
 
 
+class NoneInPlace:
+    """Takes no call: there is no broker in this process to serve one in place."""
+
+    paths = frozenset[str]()
+
+    def take_all(self, http2: Http2Connection, connection: RpcConnectionId, now: Now) -> None:
+        """Leave everything to the messaging service."""
+
+
 class RpcDoor:
     """A `ports.rpc.RpcService`."""
 
-    def __init__(self, messaging: MessagingService, gate: Gate, limits: RequestLimits) -> None:
+    def __init__(
+        self,
+        messaging: MessagingService,
+        gate: Gate,
+        limits: RequestLimits,
+        in_place: CallTaker,
+    ) -> None:
         self.messaging = messaging
+        self.in_place = in_place
         self._gate = gate
         self._limits = limits
         self._hosts: dict[RpcConnectionId, str] = {}
@@ -39,9 +56,6 @@ class RpcDoor:
     @property
     def message_bytes_max(self) -> int:
         return self.messaging.message_bytes_max
-
-    def take_call(self, start: CallStart, message: bytes, now: Now) -> bytes | bool:
-        return self.messaging.take_call(start, message, now)
 
     def may_open(self, connection: RpcConnectionId, peer: Peer) -> bool:
         host = peer.host.partition("%")[0]

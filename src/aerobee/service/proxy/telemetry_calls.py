@@ -8,26 +8,33 @@ Imports more than 15 modules because settings, heartbeats and commands of client
 """
 
 import logging
+from collections.abc import Callable
+from typing import TypeAlias
 
-from aerobee.model.subscription import ConsumeType, Subscription
 from aerobee.ports.clock import Now
 from aerobee.ports.rpc import CallId, CallWrite
-from aerobee.ports.service import Effects
-from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat
-from aerobee.protocol.bodies.subscription import make_subscription
+from aerobee.ports.service import ChannelId, Effects
 from aerobee.protocol.grpc.calls import (
     HeartbeatRequest,
     NotifyClientTerminationRequest,
     StatusResponse,
     TelemetryCommand,
 )
-from aerobee.protocol.grpc.codes import ClientType, GrpcCode, RpcStatus
+from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
 from aerobee.protocol.grpc.resources import ClientSettings, Status
 from aerobee.protocol.grpc.wire import encode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import filter_in, group_in, names_of, topic_in
-from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
+from aerobee.service.proxy.client_questions import ClientQuestions
+from aerobee.service.proxy.client_settings import (
+    CONSUMERS,
+    agent_of,
+    consumer_settings,
+    heartbeat_of,
+    producer_settings,
+)
 from aerobee.service.proxy.desk import Asker, Desk, Names
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
@@ -38,13 +45,19 @@ _log = logging.getLogger(__name__)
 
 TOPICS_MAX = 1_000
 """Topics of one client, published or subscribed to."""
-_CONSUMERS = {
-    ClientType.PUSH_CONSUMER: ConsumeType.PASSIVELY,
-    ClientType.SIMPLE_CONSUMER: ConsumeType.ACTIVELY,
-}
 _UNKNOWN = Status(
     GrpcCode.UNRECOGNIZED_CLIENT_TYPE, "the client has no settings: write them to Telemetry first"
 )
+
+
+Answered: TypeAlias = Callable[[ChannelId, RemotingCommand], object]
+"""Given the answer of a client to a request that the broker wrote to its channel."""
+Told: TypeAlias = Callable[[RemotingCommand], object]
+"""Takes the answer to a request, once."""
+
+
+def unheard(channel: ChannelId, answer: RemotingCommand) -> None:
+    """Takes answers where no broker writes to channels."""
 
 
 class TelemetryCalls:
@@ -52,6 +65,7 @@ class TelemetryCalls:
         self._desk = desk
         self._clients = clients
         self._outbox = outbox
+        self.questions = ClientQuestions(self.command)
 
     def methods(self) -> list[Method]:
         return [
@@ -87,10 +101,20 @@ class TelemetryCalls:
         self._outbox.append(CallWrite(client.telemetry, encode(command)))
         return True
 
+    def ask(
+        self, client: GrpcClient | None, request: RemotingCommand, now: Now, told: Told
+    ) -> None:
+        """Have a client answer a request of a broker; None: it is gone."""
+        if client is not None:
+            self.questions.ask(client, request, now, told)
+        else:
+            told(reply_to(request, ResponseCode.SYSTEM_BUSY, remark="the client is gone"))
+
     def stream_ended(self, client: GrpcClient, call: CallId) -> None:
         """A stream is over: commands no longer go to it."""
         if client.telemetry == call:
             client.telemetry = None
+            self.questions.stream_ended(client)
 
     def register_producer(self, call: OpenCall, topic: str, now: Now) -> None:
         """Register a client that sends to a topic, whether or not it announced the topic."""
@@ -104,7 +128,8 @@ class TelemetryCalls:
     def _take(self, call: OpenCall, command: TelemetryCommand, now: Now) -> None:
         said = command.settings
         if said is None:
-            return  # the outcome of a command: nobody waits for it
+            self.questions.take(call.client, command, now)
+            return
         if said.publishing is not None:
             settled = self._settle_producer(said)
         elif said.subscription is not None:
@@ -134,7 +159,7 @@ class TelemetryCalls:
 
     def _settle_consumer(self, said: ClientSettings) -> ClientSettings:
         assert said.subscription is not None
-        if said.client_type not in _CONSUMERS:
+        if said.client_type not in CONSUMERS:
             raise CallRefused(
                 GrpcCode.UNRECOGNIZED_CLIENT_TYPE,
                 f"clients of the type {said.client_type} are not served",
@@ -151,13 +176,9 @@ class TelemetryCalls:
 
     def _announce(self, client: GrpcClient, asker: Asker, now: Now) -> None:
         """Tell the broker of a client, by the heartbeat that a remoting client would send."""
-        settings = client.settings
-        beats: tuple[ConsumerBeat, ...] = ()
-        if settings is not None and settings.subscription is not None:
-            beats = (self._consumer_beat(settings, now),)
-        if not beats and not client.topics:
+        heartbeat = heartbeat_of(client, now)
+        if heartbeat is None:
             return
-        heartbeat = Heartbeat(client.id, tuple(sorted(client.topics)), beats)
 
         def beaten(answer: Answer) -> None:
             if answer.code is not ResponseCode.SUCCESS:
@@ -167,23 +188,7 @@ class TelemetryCalls:
                     extra={"client": client.id},
                 )
 
-        self._desk.register(asker, heartbeat, now, beaten)
-
-    def _consumer_beat(self, settings: ClientSettings, now: Now) -> ConsumerBeat:
-        assert settings.subscription is not None
-        subscriptions: list[Subscription] = []
-        for entry in settings.subscription.subscriptions:
-            wanted = filter_in(entry.expression)
-            subscriptions.append(
-                make_subscription(
-                    topic_in(entry.topic), wanted.expression, now.wall_ms, wanted.type
-                )
-            )
-        return ConsumerBeat(
-            group_in(settings.subscription.group),
-            _CONSUMERS[ClientType(settings.client_type or 0)],
-            subscriptions=tuple(subscriptions),
-        )
+        self._desk.register(asker, agent_of(client), heartbeat, now, beaten)
 
     # Heartbeats and the end.
 

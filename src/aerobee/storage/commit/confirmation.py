@@ -46,6 +46,8 @@ class Confirmation:
         self._lasting_waiters: deque[Waiter] = deque()
         self.waits_for_copies = False
         """Whether copies on other brokers are needed before anything is confirmed."""
+        self.when_expected: Callable[[], None] = lambda: None
+        """Called before anything is appended that copies are waited for."""
 
     # Copies.
 
@@ -53,6 +55,7 @@ class Confirmation:
         """From now on wait for copies; the log up to `copied` is known to have enough."""
         self.waits_for_copies = True
         self._copied = copied
+        self.when_expected()
 
     def note_copied(self, offset: int) -> None:
         """Enough copies have the log up to here. An offset below an earlier one changes nothing:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
+from aerobee.protocol.message.durable_mark_slots import DurableMark
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
@@ -28,7 +29,6 @@ from aerobee.storage.index.derived_files import NO_COUNT, DerivedFiles
 from aerobee.storage.index.kept_files import FOLDER as KEPT_FOLDER
 from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig, discard
-from aerobee.storage.recover.durable_mark import DurableMark
 
 
 class LogState(NamedTuple):

@@ -4,22 +4,7 @@ It tells a torn tail from corruption. A record that cannot be read at or above `
 on its way when the machine stopped and may be cut; below it, it was there, and something broke
 it. RocketMQ has no such file and ignores ours.
 
-    0                    512             4096                 4608            8192
-    +--------------------+---------------+--------------------+---------------+
-    | slot 0             | zeros         | slot 1             | zeros         |
-    +--------------------+---------------+--------------------+---------------+
-
-A slot, big-endian, in one sector:
-
-    0       4         8          16        24           32            40           48
-    +-------+---------+----------+---------+------------+-------------+------------+
-    | magic | version | sequence | flushed | dispatched | queue count | unit total |
-    +-------+---------+----------+---------+------------+-------------+------------+
-    48            56         64            72             76
-    +-------------+----------+-------------+--------------+
-    | index count | crc from | first total | CRC-32 of    |
-    |             |          |             | bytes 0 – 71 |
-    +-------------+----------+-------------+--------------+
+Two slots, drawn in `protocol.message.durable_mark_slots`, a page apart.
 
 Laws.
 L1  A mark is written only after what it says has been synced. The kernel may put the slot on the
@@ -35,43 +20,16 @@ L4  The valid slot with the higher sequence counts.
 `write`, `begin_sync` and `note_synced` belong to the core's thread, `sync` to any.
 """
 
-import struct
-import zlib
-from typing import NamedTuple
-
 from aerobee.errors import CorruptFile, Misuse
 from aerobee.ports.disk import Disk, DiskFile
-
-FILE_BYTES = 8192
-SLOT_POSITIONS = (0, 4096)  # a page apart: whatever destroys one page leaves the other
-SLOT_BYTES = 76
-
-NO_CRC = (1 << 63) - 1
-"""A `crc_from` that no log offset reaches: no record need carry the CRC property."""
-
-_MAGIC = 0x41454D4B  # "AEMK"
-_VERSION = 2
-_SEQUENCE_MAX = 1 << 62  # there is always a next one: a write every µs fills 146,000 years
-_FIELDS = struct.Struct(">Ii8q")
-_CRC = struct.Struct(">I")
-_CRC_POSITION = _FIELDS.size
-
-
-class DurableMark(NamedTuple):
-    flushed: int = 0
-    """Every byte of the commit log below this offset is on the disk."""
-    dispatched: int = 0
-    """The derived files hold, on the disk, everything of the log below this offset."""
-    queue_count: int = 0
-    """Consume queues at `dispatched`."""
-    unit_total: int = 0
-    """Units in all of them together, from queue offset 0."""
-    index_count: int = 0
-    """Entries in the key index."""
-    crc_from: int = NO_CRC
-    """From this log offset on every record carries the CRC property."""
-    first_total: int = 0
-    """The first units of all queues' first files, added up: which files retention left."""
+from aerobee.protocol.message.durable_mark_slots import (
+    FILE_BYTES,
+    SLOT_POSITIONS,
+    DurableMark,
+    encode_slot,
+    newest_slot,
+    write_slot,
+)
 
 
 class DurableMarkFile:
@@ -115,11 +73,7 @@ class DurableMarkFile:
         if found_bytes != FILE_BYTES:
             raise _corrupt(f"{found_bytes} bytes long, not {FILE_BYTES}", path)
         file = disk.open(path)
-        best = None
-        for slot_index, position in enumerate(SLOT_POSITIONS):
-            found = decode_slot(file.view, position)
-            if found is not None and (best is None or found[1] > best[1]):
-                best = (found[0], found[1], slot_index)
+        best = newest_slot(file.view)
         if best is None:
             raise _corrupt("neither slot is valid", path)
         opened = cls(file, *best)
@@ -140,7 +94,7 @@ class DurableMarkFile:
             self._held = mark
             return
         self._sequence += 1
-        _write_slot(self._view, SLOT_POSITIONS[self._target], mark, self._sequence)
+        write_slot(self._view, SLOT_POSITIONS[self._target], mark, self._sequence)
         self._is_dirty = True
 
     def begin_sync(self) -> None:
@@ -172,31 +126,6 @@ class DurableMarkFile:
     def close(self) -> None:
         self._view = memoryview(b"")
         self._file.close()
-
-
-def encode_slot(mark: DurableMark, sequence: int) -> bytes:
-    slot = bytearray(SLOT_BYTES)
-    _write_slot(memoryview(slot), 0, mark, sequence)
-    return bytes(slot)
-
-
-def decode_slot(view: memoryview, position: int) -> tuple[DurableMark, int] | None:
-    """The mark at a position and its sequence; None if it cannot be believed."""
-    (crc,) = _CRC.unpack_from(view, position + _CRC_POSITION)
-    if zlib.crc32(view[position : position + _CRC_POSITION]) != crc:
-        return None
-    magic, version, sequence, *fields = _FIELDS.unpack_from(view, position)
-    if magic != _MAGIC or version != _VERSION or min(fields) < 0:
-        return None
-    if not 1 <= sequence < _SEQUENCE_MAX:
-        return None
-    return DurableMark(*fields), sequence
-
-
-def _write_slot(view: memoryview, position: int, mark: DurableMark, sequence: int) -> None:
-    _FIELDS.pack_into(view, position, _MAGIC, _VERSION, sequence, *mark)
-    crc = zlib.crc32(view[position : position + _CRC_POSITION])
-    _CRC.pack_into(view, position + _CRC_POSITION, crc)
 
 
 def _corrupt(reason: str, path: str) -> CorruptFile:

@@ -21,6 +21,7 @@ import contextlib
 
 from aerobee.errors import Misuse, StorageError
 from aerobee.ports.disk import Disk
+from aerobee.protocol.message.durable_mark_slots import NO_CRC, DurableMark
 from aerobee.protocol.message.record_check import SOUND
 from aerobee.storage.defects import Defects
 from aerobee.storage.files.file_sequence import NAME_DIGITS, FileSequence
@@ -29,7 +30,7 @@ from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.read.record_walk import RecordWalk
 from aerobee.storage.recover.abort_flag import AbortFlag
 from aerobee.storage.recover.checkpoint import Checkpoint
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.log_recovery import cut_tail
 from aerobee.storage.recover.recovery import RecoveredLog
 
@@ -67,7 +68,8 @@ class LogCut:
         last_timestamp = self._require_boundary(recovered, cut_at)
         self._require_not_compacted(cut_at)
         self._save_tail(log, cut_at, state.end_offset)
-        whole = self._mark_file.mark._replace(flushed=state.end_offset, crc_from=recovered.crc_from)
+        whole = self._mark_file.mark.ending_at(state.end_offset)
+        whole = whole._replace(crc_from=recovered.crc_from)
         self._write_mark(whole)
         self._abort_flag.set()
         fields = self._checkpoint.fields
@@ -80,7 +82,7 @@ class LogCut:
             )
         )
         self._checkpoint.sync()
-        self._write_mark(whole._replace(flushed=cut_at))
+        self._write_mark(whole.ending_at(cut_at))
         self._end_log(log, cut_at)
         cut_tail(log, cut_at, self._defects)
         scan_start = min(state.scan_start, cut_at)  # records behind the cut will be new

@@ -17,12 +17,13 @@ from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.protocol.message.durable_mark_slots import NO_BOUND, NO_CRC, DurableMark
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.dispatch.dispatcher import Dispatcher
 from aerobee.storage.index.derived_files import DerivedFiles, Fingerprint, UnsyncedFiles
 from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 
 SYNCS_MAX = 256
 """More files and folders are not synced one by one. Each takes a write of the file system's
@@ -77,6 +78,7 @@ class Marking:
         self._syncing_dispatched = 0
         # For RocketMQ's file: no power cut and no change of master takes the log below it back.
         self.confirmed = 0
+        self._confirmed_mark = NO_BOUND
         self.failure: BaseException | None = None
 
     @property
@@ -97,15 +99,23 @@ class Marking:
         self._dispatch_again_from = min(fields.queue_log_offset, mark.dispatched)
         # The file has no checksum: never more than there is.
         self.confirmed = max(0, min(fields.confirmed_offset, mark.flushed))
+        self._confirmed_mark = mark.confirmed
         self._write(mark)
         self.sync_now()
 
     # What happened.
 
+    def note_confirmed(self, lasting: int, *, is_bound: bool) -> bool:
+        """The log is lasting up to here; `is_bound`: what is behind may be taken back. Written with
+        the next note of a flush; returns whether that says anything new."""
+        self.confirmed = lasting
+        self._confirmed_mark = lasting if is_bound else NO_BOUND
+        return self._confirmed_mark != self.mark.confirmed
+
     def note_flushed(self, flushed: int, timestamp: int) -> None:
         """The commit log is on the disk up to here."""
         self._flushed_timestamp = timestamp
-        self._write(self.mark._replace(flushed=flushed))
+        self._write(self.mark._replace(flushed=flushed, confirmed=self._confirmed_mark))
         self._note_finished_checkpoint()
 
     def _note_finished_checkpoint(self) -> None:
@@ -264,7 +274,9 @@ class Marking:
         self._finished_job = None
         self._is_checkpointing = False
         self._flushed_timestamp = self._derived_timestamp = self._dispatch_again_from = 0
-        self._write_now(self.mark._replace(flushed=0, dispatched=0))
+        anew = self.mark.ending_at(0)
+        self._confirmed_mark = anew.confirmed
+        self._write_now(anew._replace(dispatched=0))
 
     def _write_now(self, mark: DurableMark) -> None:
         """Have a mark on the disk. Blocks, and leaves what other jobs did to `collect`: an append

@@ -21,13 +21,14 @@ leaves damage in the same place, to be repaired again.
 
 from aerobee.errors import CorruptRecord, RawRecordRefused
 from aerobee.ports.disk import Disk
+from aerobee.protocol.message.durable_mark_slots import DurableMark
 from aerobee.protocol.message.record_check import FILLER, SOUND, RecordCheck
 from aerobee.storage.commit.raw_walk import INCOMPLETE, RAW_FINDINGS, RawWalk
 from aerobee.storage.files.file_sequence import NAME_DIGITS
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.queue_folders import QUEUE_ID_MAX, topic_byte_table
 from aerobee.storage.recover.abort_flag import take_lock
-from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 
 
 def repair_records(disk: Disk, root: str, damage: CorruptRecord, data: memoryview) -> None:

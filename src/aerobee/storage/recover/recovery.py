@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
+from aerobee.protocol.message.durable_mark_slots import NO_CRC
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.recover.abort_flag import LastStop
 from aerobee.storage.recover.checkpoint import Checkpoint
 from aerobee.storage.recover.derived_recovery import LogState
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.log_recovery import (
     LogEnd,
     Progress,

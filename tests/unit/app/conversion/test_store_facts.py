@@ -5,11 +5,11 @@ import pytest
 
 from aerobee.app.conversion.store_facts import StoreFacts, held_store
 from aerobee.errors import CorruptFile, NotFound, StoreLocked
+from aerobee.protocol.message.durable_mark_slots import DurableMark, encode_slot
 from aerobee.raft.saved_state import first_state
 from aerobee.raft.state_file import save_state
 from aerobee.replication.raft_state import FILE, LEFT_FILE
 from aerobee.storage.recover.checkpoint import FILE_BYTES, Checkpoint, CheckpointFields
-from aerobee.storage.recover.durable_mark import DurableMark, encode_slot
 from aerobee.system.disk import MappedDisk
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from aerobee.app.offline.store_folder import files_of, open_file, open_store
 from aerobee.errors import NotFound, StoreLocked
-from aerobee.storage.recover.durable_mark import DurableMark, encode_slot
+from aerobee.protocol.message.durable_mark_slots import DurableMark, encode_slot
 from tests.fixture_store import BATCH_QUEUE_TOPIC, unpack
 
 

@@ -5,7 +5,7 @@ import pytest
 from aerobee.app.offline.log_walk import LogWalk
 from aerobee.app.offline.store_folder import open_store
 from aerobee.app.offline.verification import StoreFault, Verification
-from aerobee.storage.recover.durable_mark import DurableMark, encode_slot
+from aerobee.protocol.message.durable_mark_slots import DurableMark, encode_slot
 from tests.fixture_store import unpack
 
 

@@ -125,6 +125,30 @@ def test_a_part_that_fails_later_ends_the_process_with_an_error(
     assert "stopping because of an error" in caplog.text
 
 
+class Waiting(Recorded):
+    """Stops when it is told to hurry, and is told so by a second signal."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        super().__init__(name, log)
+        self._hurried = asyncio.Event()
+
+    def hurry(self) -> None:
+        self.log.append(f"hurry {self.name}")
+        self._hurried.set()
+
+    async def stop(self) -> None:
+        asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(self._hurried.wait(), 10)
+        await super().stop()
+
+
+def test_a_second_signal_has_a_part_stop_that_waits_for_clients() -> None:
+    log: list[str] = []
+    parts = [Recorded("a", log), Waiting("b", log), Signalled("c", log, signal.SIGTERM)]
+    assert run(parts) == STOPPED
+    assert log[3:] == ["stop c", "hurry b", "stop b", "stop a"]
+
+
 class Stuck(Recorded):
     """Cannot stop as it should."""
 

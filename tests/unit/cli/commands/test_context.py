@@ -37,6 +37,22 @@ def test_a_cluster_with_a_name_is_used_by_name(home: Path, server: Server) -> No
     assert json.loads((home / "contexts.json").read_text())["current"] == ""
 
 
+def test_an_address_with_a_secret_is_read_from_standard_input(home: Path) -> None:
+    target = "rmq://k:k-secret@127.0.0.1:1"
+    said = aerobee_here("context", "add", "prod", "-", stdin=f"{target}\n")
+    assert said.status == 0
+    assert "k-secret" not in said.out + said.error
+    assert "warning" not in said.error
+    assert json.loads((home / "contexts.json").read_text())["contexts"]["prod"] == target
+
+
+@pytest.mark.parametrize("stdin", ["", "\n", "ftp://x\n"])
+def test_standard_input_without_an_address_makes_no_context(home: Path, stdin: str) -> None:
+    said = aerobee_here("context", "add", "prod", "-", stdin=stdin)
+    assert said.status != 0
+    assert not (home / "contexts.json").exists()
+
+
 def test_a_name_is_forgotten_with_care(home: Path) -> None:
     aerobee_here("context", "add", "dev", "a:1", "--use")
     assert "would forget dev, a:1" in aerobee_here("context", "remove", "dev", "--dry-run").out

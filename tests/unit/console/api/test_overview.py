@@ -23,7 +23,7 @@ def test_search_finds_names_of_every_kind_and_ids(console: ConsoleClient) -> Non
     assert ("topic", "orders") in kinds("ORDER")
     assert ("group", "billing") in kinds("bill")
     assert ("broker", "broker-a") in kinds("broker-a")
-    assert ("message_id", "A" * 32) in kinds("A" * 32)
+    assert ("message", "A" * 32) in kinds("A" * 32)
     assert console.ask("GET", "/api/search").code == "bad_request"
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from aerobee.console.http.action import Event
-from aerobee.console.http.event_text import event_bytes, pieces_until, with_pings
+from aerobee.console.http.event_text import event_bytes, json_bytes, pieces_until, with_pings
 from aerobee.errors import Misuse
 
 
@@ -109,3 +109,7 @@ def test_a_file_is_cut_off_and_not_ended_when_the_session_is_over() -> None:
     with pytest.raises(ConnectionAbortedError):
         asyncio.run(live())
     assert got == [b"first"]
+
+
+def test_halves_of_characters_are_sent_as_question_marks() -> None:
+    assert json_bytes({"body": "a\ud800b"}) == b'{"body":"a?b"}'

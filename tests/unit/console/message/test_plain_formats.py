@@ -3,12 +3,8 @@ import random
 
 import pytest
 
-from aerobee.console.message.plain_formats import (
-    DEPTH_MAX,
-    NotOfFormat,
-    read_msgpack,
-    read_protobuf,
-)
+from aerobee.console.message.byte_source import DEPTH_MAX, NotOfFormat
+from aerobee.console.message.plain_formats import read_msgpack, read_protobuf
 
 
 @pytest.mark.parametrize(
@@ -71,3 +67,15 @@ def test_no_bytes_raise_anything_else() -> None:
         for read in (read_msgpack, read_protobuf):
             with contextlib.suppress(NotOfFormat):
                 read(data)
+
+
+def test_a_key_of_a_map_that_is_no_plain_value_is_refused() -> None:
+    """Its text would be twice as long with each map around it."""
+    with pytest.raises(NotOfFormat, match="no plain value"):
+        read_msgpack(bytes.fromhex("81 81a12701 01"))
+
+
+def test_a_field_that_comes_a_hundred_thousand_times_ends_at_the_bound() -> None:
+    with pytest.raises(NotOfFormat, match="too many"):
+        read_protobuf(b"\x08\x01" * 100_000)
+    assert read_protobuf(b"\x08\x01" * 3) == {"1": [1, 1, 1]}

@@ -5,6 +5,12 @@ import pytest
 from aerobee.errors import Misuse
 from aerobee.pipeline.log_table.log_options import log_options
 from aerobee.pipeline.log_table.log_planning import LogPart, plan_log
+from aerobee.protocol.message.durable_mark_slots import (
+    FILE_BYTES,
+    NO_BOUND,
+    DurableMark,
+    encode_slot,
+)
 from tests.log_table_kit import Log, message
 
 
@@ -121,3 +127,53 @@ def test_files_that_overlap_are_of_two_logs(tmp_path: Path) -> None:
 
 def test_an_empty_log_has_no_parts(tmp_path: Path) -> None:
     assert planned(Log(tmp_path, [])) == []
+
+
+def marked(log: Log, confirmed: int) -> None:
+    mark = DurableMark(flushed=log.end, confirmed=confirmed)
+    slot = encode_slot(mark, 2)
+    (log.folder / "durable_mark").write_bytes(slot.ljust(FILE_BYTES, b"\0"))
+
+
+def test_of_a_log_that_others_copy_only_what_is_confirmed_is_read(tmp_path: Path) -> None:
+    log = made(tmp_path)
+    for at in (-1, -2, 25, 0):  # within the last file, within an earlier one, the first record
+        start, end = log.places[at]
+        marked(log, end)
+        (part,) = planned(log)
+        assert (part.start, part.end) == (0, end)
+        assert part.files[-1].base + part.files[-1].limit == end
+        marked(log, start)
+        assert [one.end for one in planned(log)] == ([start] if start else [])
+
+
+def test_confirmed_is_a_bound_beside_those_that_were_asked_for(tmp_path: Path) -> None:
+    log = made(tmp_path)
+    marked(log, log.places[25][1])
+    (part,) = planned(log, endingLogOffset=str(log.places[20][1]))
+    assert part.end == log.places[20][1]
+    (part,) = planned(log, endingLogOffset=str(log.places[30][1]))
+    assert part.end == log.places[25][1]
+    assert planned(log, startingLogOffset=str(log.places[25][1])) == []
+
+
+def test_a_torn_end_that_nobody_has_confirmed_is_no_damage(tmp_path: Path) -> None:
+    log = made(tmp_path)
+    log.put(log.end - 3, bytes(3))
+    marked(log, log.places[-2][1])
+    (part,) = planned(log, onDamage="report")
+    assert (part.end, part.gaps) == (log.places[-2][1], ())
+
+
+def test_a_log_of_a_broker_without_copies_is_read_to_its_end(tmp_path: Path) -> None:
+    log = made(tmp_path)
+    marked(log, NO_BOUND)
+    (part,) = planned(log)
+    assert part.end == log.end
+
+
+def test_a_folder_of_a_log_is_bounded_by_the_mark_beside_it(tmp_path: Path) -> None:
+    log = made(tmp_path)
+    marked(log, log.places[25][1])
+    (part,) = plan_log(log_options({"path": str(log.folder / "commitlog") + "/"}), 1)
+    assert part.end == log.places[25][1]

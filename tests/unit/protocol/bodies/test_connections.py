@@ -11,6 +11,7 @@ from aerobee.protocol.bodies.connections import (
     encode_producer_connections,
     encode_producer_table,
     version_name,
+    version_number,
 )
 from aerobee.protocol.bodies.subscription import subscription_from
 from aerobee.protocol.text.json_members import Members
@@ -83,3 +84,18 @@ def test_a_language_that_javas_tools_do_not_know_is_another() -> None:
 )
 def test_versions_have_the_names_that_rocketmq_gives_them(number: int, name: str) -> None:
     assert version_name(number) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("5.5.0", "V5_5_0"), ("4.9.8", "V4_9_8"), ("5.0.7-SNAPSHOT", "V5_0_7"), ("4.0.0", "V4_0_0")],
+)
+def test_a_release_that_a_client_names_has_the_number_of_its_name(text: str, name: str) -> None:
+    number = version_number(text)
+    assert number is not None
+    assert version_name(number) == name
+
+
+@pytest.mark.parametrize("text", ["", "x", "5.0", "5.12.0", "5.0.12", "1.0.7", "5\u0660.1.2"])
+def test_other_words_of_clients_have_no_number(text: str) -> None:
+    assert version_number(text) is None

@@ -4,7 +4,9 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.http2 import frames
 from aerobee.protocol.http2.connection import (
     DEFAULT_WINDOW,
+    MISSES_BEFORE_CHANGE,
     PREFACE,
+    SHAPES_MAX,
     Cancelled,
     Http2Connection,
     Opened,
@@ -249,3 +251,204 @@ def test_floods_end_the_connection_and_slow_peers_do_not() -> None:
     ):
         with pytest.raises(RemoteProtocolError, match="ENHANCE_YOUR_CALM"):
             greeted(limits).receive(flood, 30_000)
+
+
+# Calls, taken at `find_call` or as events.
+
+PATHS = frozenset({PATH})
+
+
+def calling(limits: Http2Limits | None = None) -> Http2Connection:
+    """A connection that knows the headers of `unary`."""
+    connection = Http2Connection(limits, PATHS)
+    connection.receive(HELLO + unary(1, PATH, b"first"), 0)
+    connection.reset(1, ErrorCode.CANCEL)
+    connection.take_output()
+    return connection
+
+
+def test_a_call_is_found_when_its_headers_are_known() -> None:
+    connection = Http2Connection(None, PATHS)
+    connection.feed(HELLO + unary(1, PATH, b"first") + unary(3, PATH, b"second"), 0)
+    assert not connection.find_call()
+    events = connection.read()
+    assert [one.stream for one in events] == [1, 1]
+    assert connection.is_at_call
+    assert connection.find_call()
+    assert connection.call_shape is not None
+    assert (connection.call_shape.path, connection.call_stream) == (PATH, 3)
+    assert connection.input[connection.call_start : connection.call_stop] == b"second"
+    connection.pass_call()
+    assert not connection.find_call()
+    assert connection.read() == []
+    assert len(connection) == 1
+
+
+def test_a_call_that_nobody_takes_is_an_event_like_any_other() -> None:
+    connection = calling()
+    said_twice = unary(3, PATH, b"a") + frame(frames.PING, 0, 0, bytes(8)) + unary(5, PATH, b"b")
+    expected = [
+        Opened(3, call_headers(PATH), False),
+        Received(3, b"\0\0\0\0\x01a", True),
+        Opened(5, call_headers(PATH), False),
+        Received(5, b"\0\0\0\0\x01b", True),
+    ]
+    connection.feed(said_twice, 0)
+    events = connection.read()
+    assert connection.is_at_call
+    assert events + connection.read() == expected
+    assert calling().receive(said_twice, 0) == expected
+
+
+WHOLE = unary(3, PATH, b"message")
+HEADERS_BYTES = len(open_stream(3, PATH))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        WHOLE[:-1],
+        unary(4, PATH, b"message"),
+        unary(1, PATH, b"message"),
+        unary(3, "/s/N", b"message"),
+        open_stream(3, PATH, flags=frames.END_STREAM) + WHOLE[HEADERS_BYTES:],
+        open_stream(3, PATH) + frame(frames.DATA, 0, 3, WHOLE[HEADERS_BYTES + 9 :]),
+        open_stream(3, PATH) + frame(frames.DATA, 1, 5, WHOLE[HEADERS_BYTES + 9 :]),
+        open_stream(3, PATH) + frame(frames.DATA, 1, 3, b"\1" + WHOLE[HEADERS_BYTES + 10 :]),
+        open_stream(3, PATH) + frame(frames.DATA, 1, 3, WHOLE[HEADERS_BYTES + 9 :] + b"x"),
+        open_stream(3, PATH) + frame(frames.DATA, 9, 3, b"\0" + WHOLE[HEADERS_BYTES + 9 :]),
+        open_stream(3, PATH) + frame(frames.HEADERS, 5, 3, b"\x83"),
+        open_stream(3, PATH) + frame(frames.DATA, 1, 3, b""),
+        open_stream(3, PATH) + frame(frames.DATA, 1, 3, b"\0\0"),
+    ],
+    ids=[
+        "not whole", "an even stream", "an old stream", "another path", "ended by its headers",
+        "not ended", "data of another stream", "compressed", "more than a message", "padded",
+        "trailers", "empty", "half a prefix",
+    ],
+)  # fmt: skip
+def test_what_is_no_such_call_is_not_found(data: bytes) -> None:
+    connection = calling()
+    connection.feed(data, 0)
+    assert not connection.find_call()
+
+
+def test_a_change_of_the_header_table_makes_known_headers_unknown() -> None:
+    connection = calling()
+    block = b"\xbe" + encode_headers(call_headers(PATH)[1:])
+    kept = frame(frames.HEADERS, 4, 3, b"\x40\x07:method\x04POST" + block[1:])
+    by_table = frame(frames.HEADERS, 4, 5, block) + unary(5, PATH, b"x")[HEADERS_BYTES:]
+    connection.receive(kept + by_table, 0)  # the second has only names of the table
+    again = by_table.replace((5).to_bytes(4, "big"), (7).to_bytes(4, "big"))
+    connection.feed(again, 0)
+    assert connection.find_call()
+    connection.pass_call()
+    put = frame(frames.HEADERS, 4, 9, b"\x40\x07:method\x03PUT" + block[1:])
+    connection.receive(put, 0)
+    connection.feed(by_table.replace((5).to_bytes(4, "big"), (11).to_bytes(4, "big")), 0)
+    assert not connection.find_call()
+    opened = connection.read()[0]
+    assert isinstance(opened, Opened)
+    assert opened.headers[0] == (":method", "PUT")
+
+
+def test_a_smaller_table_makes_known_headers_unknown() -> None:
+    connection = calling()
+    smaller = frame(frames.HEADERS, 4, 3, b"\x20" + encode_headers(call_headers("/s/N")))
+    connection.receive(smaller, 0)
+    connection.feed(unary(5, PATH, b"x"), 0)
+    assert not connection.find_call()
+
+
+def test_streams_that_are_open_or_held_leave_no_room_for_a_call() -> None:
+    connection = calling(Http2Limits(streams_max=2))
+    connection.receive(open_stream(3, PATH), 0)
+    connection.feed(unary(5, PATH, b"x"), 0)
+    assert connection.find_call()
+    connection.hold(1)
+    assert not connection.find_call()
+    connection.pass_call()
+    assert len(connection) == 2
+    connection.receive(unary(7, PATH, b"x"), 0)
+    assert [(one.kind, one.stream) for one in said(connection)] == [(frames.RST_STREAM, 7)]
+    connection.hold(-1)
+    connection.feed(unary(9, PATH, b"x"), 0)
+    assert connection.find_call()
+
+
+def test_a_call_of_more_than_a_streams_window_is_not_found() -> None:
+    connection = calling(Http2Limits(stream_window=20))
+    connection.feed(unary(3, PATH, b"x" * 15), 0)
+    assert connection.find_call()
+    connection.pass_call()
+    connection.feed(unary(5, PATH, b"x" * 16), 0)
+    assert not connection.find_call()
+
+
+def test_calls_are_credited_like_any_data() -> None:
+    limits = Http2Limits(connection_window=66_000)
+    credited = []
+    for takes in (True, False):
+        connection = calling(limits)
+        for number in range(3, 43, 2):
+            connection.feed(unary(number, PATH, b"x" * 3_995), 0)
+            if takes and connection.find_call():
+                connection.pass_call()
+            connection.read()
+        credited.append([one for one in said(connection) if one.kind == frames.WINDOW_UPDATE])
+    assert credited[0] == credited[1] != []
+
+
+def test_what_is_reserved_for_an_answer_is_missing_for_others() -> None:
+    connection = calling()
+    assert connection.answer_bytes_max() == frames.FRAME_BYTES_MAX
+    connection.reserve(DEFAULT_WINDOW - 100)
+    assert connection.answer_bytes_max() == 100
+    connection.receive(unary(3, PATH, b"x"), 0)
+    connection.write_data(3, b"y" * 300)
+    assert [len(one.payload) for one in said(connection)] == [100]
+    assert connection.answer_bytes_max() <= 0
+    connection.reserve(100 - DEFAULT_WINDOW)
+    connection.write_answers(b"whole")
+    assert connection.take_output() == b"whole"
+
+
+def test_the_window_of_new_streams_bounds_answers_in_place() -> None:
+    connection = calling()
+    connection.receive(frames.settings_frame([(frames.INITIAL_WINDOW_SIZE, 50)]), 0)
+    assert connection.answer_bytes_max() == 50
+    assert connection.has_stream_room(50)
+    assert not connection.has_stream_room(51)
+
+
+def test_a_call_that_was_passed_can_be_answered_as_any_other() -> None:
+    connection = calling()
+    connection.feed(unary(3, PATH, b"x"), 0)
+    assert connection.find_call()
+    connection.pass_call()
+    connection.open_held(3)
+    connection.write_headers(3, END)
+    connection.write_data(3, b"answer")
+    connection.write_trailers(3, END)
+    kinds = [(one.kind, one.stream) for one in said(connection)]
+    assert kinds == [(frames.HEADERS, 3), (frames.DATA, 3), (frames.HEADERS, 3)]
+    assert len(connection) == 0
+
+
+def test_a_connection_keeps_few_shapes() -> None:
+    paths = [f"/s/{number}" for number in range(2 * SHAPES_MAX)]
+    connection = Http2Connection(None, frozenset(paths))
+    connection.receive(HELLO, 0)
+    numbers = iter(range(1, 10_000, 2))
+    for path in paths:
+        connection.receive(unary(next(numbers), path, b"x"), 0)
+    known = []
+    for path in paths:
+        connection.feed(unary(next(numbers), path, b"x"), 0)
+        known.append(connection.find_call())
+        connection.read()
+    assert known == [True] * SHAPES_MAX + [False] * SHAPES_MAX
+    for _ in range(MISSES_BEFORE_CHANGE):
+        connection.receive(unary(next(numbers), paths[-1], b"x"), 0)
+    connection.feed(unary(next(numbers), paths[-1], b"x"), 0)
+    assert connection.find_call()

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from aerobee.model.access import Rule
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
@@ -17,7 +19,7 @@ from tests.pop_kit import PopKit
 ORDERS = TopicConfig("Orders", 4, 4)
 SEND = {"a": "p", "b": "Orders", "e": "0", "f": "0", "g": "1", "h": "0", "i": "UNIQ_KEY\1id"}
 PUB = Rule("Topic:Orders", ("Pub",))
-OK, BUSY, FLOW = 0, 2, 215
+OK, BUSY, FLOW, DENIED = 0, 2, 215, 16
 FAR = ChannelId(3)
 
 
@@ -231,6 +233,69 @@ def test_a_group_has_only_so_many_pops_that_wait() -> None:
     kit.wait_for_pop(OTHER)
     assert [answer.code for answer in kit.heard(OTHER)] == [FLOW]
     assert kit.heard() == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "channel"), [("userWaitingPullsMax", OTHER), ("addressWaitingPullsMax", FAR)]
+)
+def test_a_user_and_an_address_have_only_so_many_pulls_that_wait(
+    limit: str, channel: ChannelId
+) -> None:
+    """Of two channels one is of the same user at another address, one of another user."""
+    kit = guarded(**{limit: 2})
+    kit.open(FAR, Peer("10.0.0.8", 1))
+    for name in ("alice", "bob"):
+        set_rules(kit, name, PUB, Rule("Topic:Orders", ("Sub",)), Rule("Group:*", ("Sub",)))
+    held = {**pull_fields(topic="Orders", sysFlag=6)}
+
+    def pull(name: str, queue: int, group: str, channel: ChannelId) -> list[tuple[int, str]]:
+        fields = signed(name, {**held, "queueId": str(queue), "consumerGroup": group})
+        kit.tell(11, fields, channel=channel)
+        return [(one.code, one.ext_fields["retryAfterMs"]) for one in kit.heard(channel)]
+
+    assert pull("alice", 0, "g", CLIENT) == pull("alice", 1, "h", CLIENT) == []
+    is_of_user = limit == "userWaitingPullsMax"
+    assert pull("alice", 2, "i", CLIENT) == [(FLOW, "1000")]
+    assert pull("alice", 2, "i", FAR) == ([(FLOW, "1000")] if is_of_user else [])
+    assert pull("bob", 3, "g", OTHER) == ([] if is_of_user else [(FLOW, "1000")])
+    kit.close(CLIENT)
+    assert pull("alice", 2, "i", OTHER) == []
+
+
+def test_an_address_has_only_so_many_pops_that_wait() -> None:
+    kit = PopKit(config=replace(POPPED, address_waiting_max=1))
+    kit.wait_for_pop()
+    kit.wait_for_pop(OTHER)
+    assert [answer.code for answer in kit.heard(OTHER)] == [FLOW]
+    assert kit.heard() == []
+
+
+@pytest.mark.parametrize("name", [None, "mallory", "bob"])
+def test_requests_that_are_refused_count_like_others(name: str | None) -> None:
+    kit = guarded(addressRequestsPerSecond=5)
+    set_rules(kit, "bob")
+    kit.run(1_000)
+    found = [kit.ask(310, signed(name, SEND, b"x"), b"x").code for _ in range(8)]
+    assert found == [DENIED] * 5 + [BUSY] * 3
+    assert kit.ask(215, signed(name, {"topic": "Orders"})).code == FLOW
+    assert kit.ask(310, signed("alice", SEND, b"x"), b"x").code == BUSY
+    assert kit.broker.reception.limits.refused == 5
+
+
+def test_who_claims_to_be_a_user_takes_nothing_from_it() -> None:
+    kit = guarded(userRequestsPerSecond=3)
+    for _ in range(6):
+        wrong = {**signed("alice", SEND, b"x"), "Signature": "x"}
+        assert kit.ask(310, wrong, b"x", OTHER).code == DENIED
+    assert kit.ask(310, signed("alice", SEND, b"x"), b"x").code == OK
+
+
+def test_requests_that_a_user_has_no_right_to_count_for_it() -> None:
+    kit = guarded(userRequestsPerSecond=3)
+    found = [kit.ask(215, signed("alice", {"topic": "Orders"})).code for _ in range(4)]
+    assert found == [DENIED] * 3 + [FLOW]
+    kit.open(FAR, Peer("10.0.0.8", 1))
+    assert kit.ask(310, signed("alice", SEND, b"x"), b"x", FAR).code == BUSY
 
 
 def made(kit: BrokerKit, user: str, name: str, queues: int = 4) -> bool:

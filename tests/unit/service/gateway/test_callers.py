@@ -75,6 +75,16 @@ def test_callers_have_the_rights_that_brokers_give_them() -> None:
     assert send(kit, ALICE) == GrpcCode.UNAUTHORIZED
 
 
+@pytest.mark.parametrize("user", [{}, signed_by("mallory"), BOB], ids=["nobody", "eve", "bob"])
+def test_calls_that_are_refused_count_for_the_limits_of_their_address(
+    user: dict[str, str],
+) -> None:
+    kit = guarded(limits=LimitConfig(address_requests=4))
+    codes = [send(kit, user) for _ in range(7)]
+    assert codes == [GrpcCode.UNAUTHORIZED] * 4 + [GrpcCode.TOO_MANY_REQUESTS] * 3
+    assert kit.brokers["broker-a"].bodies("orders", 0) == []
+
+
 @pytest.mark.parametrize("user", [{}, signed_by("mallory")], ids=["nobody", "a stranger"])
 def test_a_call_that_waited_for_users_is_let_in_as_any_other(user: dict[str, str]) -> None:
     kit = guarded()

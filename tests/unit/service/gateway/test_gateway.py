@@ -2,13 +2,22 @@ import random
 
 import pytest
 
-from aerobee.ports.service import ChannelId, CloseChannel, Dial, Peer
-from aerobee.protocol.grpc.calls import EndTransactionRequest, SendMessageRequest
-from aerobee.protocol.grpc.codes import COMMIT, SERVER_CHECK, GrpcCode, GrpcMessageType
-from aerobee.protocol.grpc.resources import Resource
+from aerobee.ports.rpc import CallId
+from aerobee.ports.service import AnswerAsked, ChannelId, CloseChannel, Dial, Peer
+from aerobee.protocol.grpc.calls import (
+    EndTransactionRequest,
+    SendMessageRequest,
+    TelemetryCommand,
+    ThreadStackTrace,
+    VerifyMessageResult,
+)
+from aerobee.protocol.grpc.codes import COMMIT, SERVER_CHECK, ClientType, GrpcCode, GrpcMessageType
+from aerobee.protocol.grpc.resources import Resource, Status
+from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.remoting.signature import ACCESS_KEY
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.gateway.callers import GuardConfig
@@ -76,8 +85,75 @@ def test_requests_of_brokers_that_are_not_for_clients_change_nothing() -> None:
     now = kit.clock.now()
     for code in (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, RequestCode.CHECK_TRANSACTION_STATE):
         for body in (b"", b"nonsense", b"\0" * 200):
-            command = RemotingCommand(code, ext_fields={"commitLogOffset": "x"}, body=body)
+            fields = {"commitLogOffset": "x"}
+            command = RemotingCommand(code, flag=ONEWAY_FLAG, ext_fields=fields, body=body)
             assert kit.gateway.on_asked("10.0.1.0:10911", command, now) == []
+
+
+def broker_asks(kit: GatewayKit, code: int, fields: dict[str, str], body: bytes = b"") -> None:
+    """A tool asks the broker about the one consumer that it sees: the gateway."""
+    kit.brokers["broker-a"].tell(code, {"consumerGroup": "g", "clientId": "gateway"} | fields, body)
+    kit.finish()
+
+
+def tool_heard(kit: GatewayKit) -> list[RemotingCommand]:
+    kit.finish()
+    return [one for one in kit.brokers["broker-a"].heard() if one.is_response]
+
+
+def kit_with_members() -> tuple[GatewayKit, CallId]:
+    """Two members of a group, of which one has a stream."""
+    kit = GatewayKit(typed("orders", "NORMAL", queues=1))
+    gone = kit.consume("g", "orders", "c1", ClientType.PUSH_CONSUMER)
+    kit.pass_time(500)
+    kit.half_close(gone)
+    stream = kit.consume("g", "orders", "c2", ClientType.PUSH_CONSUMER)
+    kit.pass_time(500)
+    kit.responses(stream)
+    return kit, stream
+
+
+def test_what_a_tool_asks_the_gateway_is_answered_by_a_member_of_the_group() -> None:
+    kit, stream = kit_with_members()
+    broker_asks(kit, RequestCode.GET_CONSUMER_RUNNING_INFO, {"jstackEnable": "true"})
+    assert tool_heard(kit) == []
+    (asked,) = kit.responses(stream)
+    nonce = asked.print_thread_stack_trace_command.nonce
+    told = TelemetryCommand(Status(GrpcCode.OK), thread_stack_trace=ThreadStackTrace(nonce, "main"))
+    kit.say(stream, told)
+    (answer,) = tool_heard(kit)
+    assert (answer.code, b"main" in bytes(answer.body)) == (0, True)
+
+
+def test_a_message_of_a_broker_is_verified_by_a_member_of_the_gateway() -> None:
+    kit, stream = kit_with_members()
+    kit.send(message())
+    (stored,) = kit.brokers["broker-a"].messages("orders", 0)
+    fields = {"msgId": stored.offset_message_id, "topic": "orders"}
+    broker_asks(kit, RequestCode.CONSUME_MESSAGE_DIRECTLY, fields)
+    command = kit.responses(stream)[0].verify_message_command
+    assert command.message.body == b"body"
+    result = VerifyMessageResult(command.nonce)
+    kit.say(stream, TelemetryCommand(Status(GrpcCode.OK), verify_message_result=result))
+    (answer,) = tool_heard(kit)
+    assert (answer.code, b"CR_SUCCESS" in bytes(answer.body)) == (0, True)
+
+
+def test_a_member_of_the_gateway_that_says_nothing_is_busy_after_five_seconds() -> None:
+    kit, _ = kit_with_members()
+    broker_asks(kit, RequestCode.GET_CONSUMER_RUNNING_INFO, {"jstackEnable": "true"})
+    kit.pass_time(6_000, 500)
+    assert [answer.code for answer in tool_heard(kit)] == [ResponseCode.SYSTEM_BUSY]
+
+
+def test_a_question_that_is_for_nobody_here_is_answered() -> None:
+    kit = GatewayKit(typed("orders", "NORMAL"))
+    now = kit.clock.now()
+    for code, said in ((RequestCode.GET_CONSUMER_RUNNING_INFO, 2), (RequestCode.PULL_MESSAGE, 3)):
+        command = RemotingCommand(code, ext_fields={"consumerGroup": "g", "clientId": "x"})
+        (answer,) = kit.gateway.on_asked("10.0.1.0:10911", command, now)
+        assert isinstance(answer, AnswerAsked)
+        assert (answer.command.code, answer.address) == (said, "10.0.1.0:10911")
 
 
 def test_requests_are_signed_as_the_user_of_the_process() -> None:

@@ -18,7 +18,11 @@ def test_what_it_knows_is_shown() -> None:
     topics = (TopicConfig("Orders"), TopicConfig("Trades"))
     kit.register(*topics)
     kit.register(*topics, name="broker-b", address="10.0.0.2:10911", channel=CLIENT)
-    assert numbers(kit) == {"aerobee_nameserver_brokers": 2, "aerobee_nameserver_topics": 2}
+    assert numbers(kit) == {
+        "aerobee_nameserver_brokers": 2,
+        "aerobee_nameserver_topics": 2,
+        "aerobee_limited_total": 0,
+    }
     assert kit.service.watch.labels == {"node_type": "nameserver"}
 
 

@@ -120,6 +120,50 @@ def test_a_stranger_is_refused_before_anything_is_made_or_read(
     assert len(kit.door.messaging.clients) == 0
 
 
+@pytest.mark.parametrize(
+    "metadata", [{}, signed_by("stranger"), signed_by("bob")], ids=["", "stranger", "bob"]
+)
+def test_calls_that_are_refused_count_for_the_limits_of_their_address(
+    metadata: dict[str, str],
+) -> None:
+    kit = guarded()
+    make_user(kit, "bob")
+    kit.run(2_000, 1_000)
+    assert ask_as(kit, "root", 25, {}, b"addressRequestsPerSecond=4\n").code == 0
+    codes = [
+        kit.call("SendMessage", SendMessageRequest([message()]), metadata=metadata).status.code
+        for _ in range(7)
+    ]
+    assert codes == [GrpcCode.UNAUTHORIZED] * 4 + [GrpcCode.TOO_MANY_REQUESTS] * 3
+
+
+def test_a_user_has_only_so_many_receives_that_wait() -> None:
+    kit = guarded()
+    make_user(kit, "bob", Rule("Topic:orders", ("Sub",)), Rule("Group:*", ("Sub",)))
+    assert ask_as(kit, "root", 25, {}, b"userWaitingPullsMax=1\n").code == 0
+    bob = signed_by("bob")
+    calls = [
+        kit.begin("ReceiveMessage", receiving(poll_ms=15_000), client, metadata=bob)
+        for client in ("c1", "c2")
+    ]
+    kit.finish()
+    assert kit.responses(calls[0]) == []
+    (refused, *_) = kit.responses(calls[1])
+    assert refused.status.code == GrpcCode.TOO_MANY_REQUESTS
+
+
+def test_an_address_has_only_so_many_receives_that_wait_where_nobody_is_asked() -> None:
+    kit = GrpcKit(typed("orders", "NORMAL"))
+    assert kit.ask(25, {}, b"addressWaitingPullsMax=1\n").code == 0
+    calls = [
+        kit.begin("ReceiveMessage", receiving(poll_ms=15_000), client) for client in ("c1", "c2")
+    ]
+    kit.finish()
+    assert kit.responses(calls[0]) == []
+    (refused, *_) = kit.responses(calls[1])
+    assert refused.status.code == GrpcCode.TOO_MANY_REQUESTS
+
+
 def test_who_may_not_send_does_not_learn_which_topics_there_are() -> None:
     kit = guarded()
     make_user(kit, "bob")

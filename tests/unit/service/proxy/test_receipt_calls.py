@@ -9,14 +9,19 @@ from aerobee.protocol.grpc.calls import (
     ChangeInvisibleDurationRequest,
     ForwardToDeadLettersRequest,
     HeartbeatRequest,
+    NotifyClientTerminationRequest,
 )
 from aerobee.protocol.grpc.codes import ClientType, GrpcCode
 from aerobee.protocol.grpc.resources import Duration, GrpcMessage, Resource
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.proxy.renewals import STEPS_MS, TOTAL_MS_MAX
 from tests.access_kit import ACCESS, ask_as
 from tests.broker_kit import create_fields
+from tests.gateway_kit import GatewayKit
 from tests.grpc_kit import IDENTITY, GrpcKit, message, receiving, signed_by, typed
 
 TOPIC, GROUP = Resource("", "orders"), Resource("", "g")
+CHANGE = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
 
 
 def orders(*bodies: bytes) -> GrpcKit:
@@ -147,6 +152,65 @@ def test_a_renewed_message_stays_invisible_and_its_first_handle_acknowledges_it(
     assert ack(kit, found).status.code == GrpcCode.OK
     kit.run(400_000, 2_000)
     assert kit.receive(receiving(), "c2") == []
+
+
+def held_by_gateway() -> tuple[GatewayKit, GrpcMessage]:
+    """A gateway whose client has a message, at the moment when its broker is asked to renew it."""
+    kit = GatewayKit(typed("orders", "NORMAL", queues=1))
+    kit.consume("g", "orders", kind=ClientType.PUSH_CONSUMER)
+    kit.receive(receiving())
+    kit.send(message(body=b"a"))
+    (found,) = kit.receive(receiving(is_renewed=True))
+    kit.pass_time(49_000, 1_000)
+    assert kit.receive(receiving(), "c2") == []  # the topic is looked up, and known for a while
+    kit.codes()
+    while CHANGE not in kit.codes():
+        kit.clock.advance(100)
+        kit.carry_out(kit.gateway.on_tick(kit.clock.now()))
+    return kit, found
+
+
+def comes_again(kit: GatewayKit, within_ms: int) -> bool:
+    """Whether another client gets a message within some time; the first one lives on."""
+    for _ in range(0, within_ms, 500):
+        kit.pass_time(500, 500)
+        kit.call("Heartbeat", HeartbeatRequest(GROUP))
+        if kit.receive(receiving(), "c2"):
+            return True
+    return False
+
+
+def test_a_message_acknowledged_while_it_is_renewed_does_not_come_again() -> None:
+    kit, found = held_by_gateway()
+    entries = [AckMessageEntry("ID-a", handle_of(found))]
+    call = kit.begin("AckMessage", AckMessageRequest(GROUP, TOPIC, entries))
+    assert kit.responses(call) == [], "it waits for the newest receipt"
+    kit.finish()
+    (answer,) = kit.responses(call)
+    assert answer.status.code == GrpcCode.OK
+    assert not comes_again(kit, 80_000)
+
+
+def test_a_message_of_a_client_that_goes_while_it_is_renewed_is_visible_soon() -> None:
+    kit, _ = held_by_gateway()
+    kit.begin("NotifyClientTermination", NotifyClientTerminationRequest(GROUP))
+    kit.finish()
+    assert comes_again(kit, 5_000)
+
+
+def test_a_message_that_is_worked_on_for_three_hours_comes_again_after_its_groups_delay() -> None:
+    kit = orders(b"a")
+    kit.consume("g", "orders", kind=ClientType.PUSH_CONSUMER)
+    assert len(kit.receive(receiving(is_renewed=True))) == 1
+    begun_ms = kit.clock.now().wall_ms
+    while not (again := kit.receive(receiving(), "c2")):
+        kit.run(60_000, 10_000)
+        assert kit.call("Heartbeat", HeartbeatRequest(GROUP)).status.code == GrpcCode.OK
+        assert kit.clock.now().wall_ms < begun_ms + TOTAL_MS_MAX + STEPS_MS[-1] + 60_000
+    assert attempt_of(again[0]) == 2
+    assert kit.clock.now().wall_ms >= begun_ms + TOTAL_MS_MAX
+    kit.run(120_000, 10_000)
+    assert len(kit.door.messaging._receipts.renewals) == 0
 
 
 def test_the_messages_of_a_client_that_is_gone_are_visible_soon() -> None:

@@ -1,3 +1,5 @@
+import pytest
+
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.service.proxy.renewals import (
@@ -16,7 +18,11 @@ class Asked:
 
     def __init__(self) -> None:
         self.asked: list[tuple[Renewal, int]] = []
-        self.renewals = Renewals(lambda renewal, ms, now: self.asked.append((renewal, ms)))
+        self.outlived: list[Renewal] = []
+        self.renewals = Renewals(
+            lambda renewal, ms, now: self.asked.append((renewal, ms)),
+            lambda renewal, now: self.outlived.append(renewal),
+        )
 
     def tick(self, ms: int) -> list[int]:
         """The invisible times that are asked for at this time."""
@@ -49,9 +55,11 @@ def test_a_receipt_is_renewed_before_it_expires_and_for_longer_each_time() -> No
 
 def test_a_message_that_takes_too_long_is_not_renewed_any_more() -> None:
     table = Asked()
-    table.renewals.add(renewal(expiry_ms=TOTAL_MS_MAX + AHEAD_MS))
+    one = renewal(expiry_ms=TOTAL_MS_MAX + AHEAD_MS)
+    table.renewals.add(one)
     assert table.tick(TOTAL_MS_MAX) == []
     assert len(table.renewals) == 0
+    assert table.outlived == [one]
 
 
 def test_failures_are_repeated_a_few_times() -> None:
@@ -61,7 +69,7 @@ def test_failures_are_repeated_a_few_times() -> None:
     for times in range(FAILURES_MAX):
         now_ms = 60_000 + times * 1_000
         assert len(table.tick(now_ms)) == 1
-        table.renewals.failed(one, Now(now_ms, now_ms))
+        table.renewals.failed(one, Now(now_ms, now_ms), is_final=False)
     assert table.tick(100_000) == []
     assert len(table.renewals) == 0
 
@@ -83,3 +91,43 @@ def test_the_messages_of_one_client_are_taken_together() -> None:
     assert table.renewals.take_client("c") == []
     assert len(table.renewals.take_all()) == 1
     assert table.renewals.next_ms() == 60_000 - AHEAD_MS
+
+
+def test_a_refusal_that_is_final_ends_it_at_once() -> None:
+    table = Asked()
+    one = renewal()
+    table.renewals.add(one)
+    table.tick(60_000)
+    table.renewals.failed(one, Now(60_000, 60_000), is_final=True)
+    assert len(table.renewals) == 0
+    assert table.tick(62_000) == []
+
+
+@pytest.mark.parametrize("is_well", [True, False])
+def test_what_needs_the_newest_receipt_waits_while_a_broker_is_asked_for_it(
+    is_well: bool,
+) -> None:
+    table, heard = Asked(), list[str]()
+    one = renewal()
+    table.renewals.add(one)
+    table.renewals.when_known(None, lambda: heard.append("at once"))
+    table.renewals.when_known(one, lambda: heard.append("known"))
+    table.tick(60_000)
+    table.renewals.when_known(one, lambda: heard.append(one.handle))
+    assert heard == ["at once", "known"]
+    if is_well:
+        table.renewals.changed(one, "newest", 120_000)
+    else:
+        table.renewals.failed(one, Now(60_000, 60_000), is_final=True)
+    assert heard == ["at once", "known", "newest" if is_well else "handle"]
+
+
+def test_renewals_that_ended_early_take_no_place_for_long() -> None:
+    table = Asked()
+    for number in range(50_000):
+        table.renewals.add(renewal(number))
+        table.renewals.take(key(number))
+    left = renewal(50_000)
+    table.renewals.add(left)
+    assert len(table.renewals._due) < 20_000
+    assert table.tick(60_000) == [STEPS_MS[0]]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from aerobee.errors import CorruptFile
+from aerobee.protocol.message.durable_mark_slots import DurableMark
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
@@ -13,7 +14,7 @@ from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.derived_files import NO_COUNT
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.recover.derived_recovery import DispatchStart, LogState, open_derived
-from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from tests.store_kit import ROOT, SMALL, StoreKit, batch_draft, draft, offsets_of, properties
 
 MESSAGES = 12

@@ -1,21 +1,18 @@
-import struct
-import zlib
-
 import pytest
 
 from aerobee.errors import CorruptFile, Misuse
-from aerobee.sim.disk import SimDisk
-from aerobee.sim.faults import PowerCut
-from aerobee.storage.recover.durable_mark import (
+from aerobee.protocol.message.durable_mark_slots import (
     FILE_BYTES,
+    NO_BOUND,
     NO_CRC,
     SLOT_BYTES,
     SLOT_POSITIONS,
     DurableMark,
-    DurableMarkFile,
     decode_slot,
-    encode_slot,
 )
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.faults import PowerCut
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 
 PATH = "store/durable_mark"
 SAMPLE = DurableMark(
@@ -26,6 +23,7 @@ SAMPLE = DurableMark(
     index_count=5,
     crc_from=6,
     first_total=7,
+    confirmed=8,
 )
 
 
@@ -39,24 +37,12 @@ def _sync(file: DurableMarkFile) -> None:
     file.note_synced()
 
 
-def test_a_slot_has_the_drawn_bytes() -> None:
-    slot = encode_slot(SAMPLE, sequence=7)
-    fields = bytes.fromhex(
-        "41454d4b 00000002 0000000000000007 0102030405060708 0000000000000002"
-        "0000000000000003 0000000000000004 0000000000000005 0000000000000006"
-        "0000000000000007"
-    )
-    assert slot == fields + struct.pack(">I", zlib.crc32(fields))
-    assert len(slot) == SLOT_BYTES
-    assert decode_slot(memoryview(slot), 0) == (SAMPLE, 7)
-
-
 def test_a_store_without_the_file_gets_one_that_promises_nothing() -> None:
     """And is as good as none until it is written: a start may give up before it knows anything."""
     disk = SimDisk()
     file = DurableMarkFile.open(disk, PATH)
     assert file.is_new
-    assert file.mark == DurableMark(0, 0, 0, 0, 0, NO_CRC)
+    assert file.mark == DurableMark(0, 0, 0, 0, 0, NO_CRC, 0, NO_BOUND)
     assert disk.size(PATH) == FILE_BYTES
     for state in disk.crash_states():
         opened = DurableMarkFile.open(state, PATH)
@@ -239,18 +225,6 @@ def test_a_file_without_a_valid_slot_is_refused_with_advice(content: bytes) -> N
     assert refusal.value.path == PATH
     assert "remove the file" in refusal.value.hint
     assert disk.read(PATH) == content
-
-
-def test_a_slot_with_a_version_sequence_or_field_out_of_range_is_no_slot() -> None:
-    def sealed(version: int, sequence: int, flushed: int) -> memoryview:
-        fields = struct.pack(">Ii8q", 0x41454D4B, version, sequence, flushed, *(0,) * 6)
-        return memoryview(fields + struct.pack(">I", zlib.crc32(fields)))
-
-    assert decode_slot(sealed(2, 1, 1), 0) is not None
-    assert decode_slot(sealed(1, 1, 1), 0) is None
-    assert decode_slot(sealed(2, 0, 1), 0) is None
-    assert decode_slot(sealed(2, 2**63 - 1, 1), 0) is None  # it could have no successor
-    assert decode_slot(sealed(2, 1, -1), 0) is None
 
 
 def test_the_steps_of_a_sync_come_in_order() -> None:

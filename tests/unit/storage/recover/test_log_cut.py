@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from aerobee.errors import CorruptRecord, DiskFull, Misuse, StorageError
+from aerobee.protocol.message.durable_mark_slots import NO_CRC
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.log_cut import FOLDER, is_cut_at
 from aerobee.storage.store import Store
 from tests.replica_kit import log_bytes, raw_records

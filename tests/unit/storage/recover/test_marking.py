@@ -10,6 +10,7 @@ import pytest
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.disk_worker import Lane
+from aerobee.protocol.message.durable_mark_slots import NO_CRC, DurableMark
 from aerobee.protocol.message.record import RecordWriter
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -24,7 +25,7 @@ from aerobee.storage.index.derived_files import DerivedFiles, Fingerprint
 from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.marking import SYNCS_MAX, Marking
 from tests.store_kit import SMALL, draft, properties
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
+from aerobee.protocol.message.durable_mark_slots import NO_CRC, DurableMark
 from aerobee.protocol.message.record import MAGIC_FILLER
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.recover.abort_flag import LastStop
 from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
-from aerobee.storage.recover.durable_mark import NO_CRC, DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.recovery import RecoveredLog, recover_log
 from tests.store_kit import SMALL, StoreKit, draft
 

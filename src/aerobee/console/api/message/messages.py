@@ -22,6 +22,8 @@ from aerobee.console.http.action import (
 )
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind, in_path
 from aerobee.console.http.problem import Problem, bad_request, not_found
+from aerobee.console.message.body_schema import SCHEMA_CHARS_MAX, BodySchema, schema_of
+from aerobee.console.message.byte_source import NotOfFormat
 from aerobee.console.message.message_export import FORMATS, NDJSON, exported
 from aerobee.console.message.message_filter import MessageFilter
 from aerobee.console.message.message_rows import body_row, host_of, message_detail, message_row
@@ -54,6 +56,10 @@ _FILTERS = (
 _PLACE = (
     Parameter("broker", QUERY, "only of this one"),
     Parameter("queue", QUERY, "only this queue", ValueKind.WHOLE, bounds=(0, 2**31)),
+)
+_SCHEMA = (
+    Parameter("schema", QUERY, "of bodies: Avro's JSON or a .proto", chars_max=SCHEMA_CHARS_MAX),
+    Parameter("schema_type", QUERY, "a message of the .proto; its first, if none is said"),
 )
 _SPAN = (
     Parameter("from", QUERY, "ms since 1970, or earliest", ValueKind.MOMENT, "earliest"),
@@ -92,6 +98,7 @@ class MessagePages:
                     Parameter(
                         "limit", QUERY, "at most", ValueKind.WHOLE, FOUND, bounds=(1, FOUND_MAX)
                     ),
+                    *_SCHEMA,
                 ),
                 command="aerobee message get {topic} [--key {key}]",
                 python="await admin.messages.by_key({topic!r}, {key!r})",
@@ -103,7 +110,7 @@ class MessagePages:
                 Role.VIEWER,
                 "Messages of a span of time that fit filters, with progress",
                 self.search,
-                (_OF, *_SPAN, *_PLACE, *_FILTERS, _limit(500, SEARCH_MAX)),
+                (_OF, *_SPAN, *_PLACE, *_FILTERS, *_SCHEMA, _limit(500, SEARCH_MAX)),
                 is_stream=True,
             ),
             Action(
@@ -113,7 +120,7 @@ class MessagePages:
                 Role.VIEWER,
                 "Messages as they are stored, from now on",
                 self.tail,
-                (_OF, *_FILTERS),
+                (_OF, *_FILTERS, *_SCHEMA),
                 command="aerobee message tail {topic} [--tags {tag}] [--sql {sql}]",
                 is_stream=True,
             ),
@@ -145,7 +152,7 @@ class MessagePages:
                 Role.VIEWER,
                 "A message: body in every format, properties, and which groups consumed it",
                 self.show,
-                (_TOPIC, _ID),
+                (_TOPIC, _ID, *_SCHEMA),
                 command="aerobee message get {topic} {id}",
                 python="await admin.messages.find({topic!r}, {id!r})",
             ),
@@ -190,7 +197,7 @@ class MessagePages:
     # Finding.
 
     async def find(self, ask: Ask) -> Record:
-        topic, limit = ask.text("topic"), ask.whole("limit")
+        topic, limit, schema = ask.text("topic"), ask.whole("limit"), _schema(ask)
         if ask.text("id"):
             found = await self._admin.messages.find(topic, ask.text("id"))
             messages = [found] if found is not None else []
@@ -201,7 +208,7 @@ class MessagePages:
         else:
             return await self._newest(ask, limit)
         names = await self._catalogue.broker_names()
-        rows = [message_row(one, names.get(host_of(one), host_of(one))) for one in messages]
+        rows = [message_row(one, names.get(host_of(one), host_of(one)), schema) for one in messages]
         return {"at": self._wall_ms(), "rows": rows, "unknown": {}}
 
     async def _at(self, ask: Ask, limit: int) -> AsyncIterator[StoredMessage]:
@@ -222,20 +229,22 @@ class MessagePages:
             limit=limit,
         )
         rows: list[Row] = []
+        schema = _schema(ask)
         async with aclosing(self._search.run(wish, MessageFilter())) as steps:
             async for step in steps:
                 if isinstance(step, Found):
-                    rows.append(message_row(step.message, step.broker))
+                    rows.append(message_row(step.message, step.broker, schema))
         rows.sort(key=lambda row: -row["stored"])
         return {"at": self._wall_ms(), "rows": rows, "unknown": {}}
 
     async def search(self, ask: Ask) -> EventStream:
         await self._admin.topics.route(ask.text("topic"))
-        return EventStream(self._counted(self._found(_wish(ask), _filter(ask))))
+        return EventStream(self._counted(self._found(_wish(ask), _filter(ask), _schema(ask))))
 
     async def tail(self, ask: Ask) -> EventStream:
         await self._admin.topics.route(ask.text("topic"))
-        return EventStream(self._counted(self._followed(ask.text("topic"), _filter(ask))))
+        followed = self._followed(ask.text("topic"), _filter(ask), _schema(ask))
+        return EventStream(self._counted(followed))
 
     async def export(self, ask: Ask) -> Download:
         topic, form = ask.text("topic"), ask.text("format")
@@ -249,12 +258,14 @@ class MessagePages:
                 if isinstance(step, Found):
                     yield step
 
-    async def _found(self, wish: SearchWish, wanted: MessageFilter) -> AsyncIterator[Event]:
+    async def _found(
+        self, wish: SearchWish, wanted: MessageFilter, schema: BodySchema | None
+    ) -> AsyncIterator[Event]:
         async with aclosing(self._search.run(wish, wanted)) as steps:
             async for step in steps:
                 match step:
                     case Found():
-                        yield Event("message", message_row(step.message, step.broker))
+                        yield Event("message", message_row(step.message, step.broker, schema))
                     case Finished():
                         why = "end" if step.is_complete else "limit"
                         told = {"scanned": step.scanned, "found": step.found}
@@ -265,7 +276,9 @@ class MessagePages:
                             "progress", {**told, "found": step.found, "at": step.stored or None}
                         )
 
-    async def _followed(self, topic: str, wanted: MessageFilter) -> AsyncIterator[Event]:
+    async def _followed(
+        self, topic: str, wanted: MessageFilter, schema: BodySchema | None
+    ) -> AsyncIterator[Event]:
         async with aclosing(self._tail.run(topic, wanted)) as steps:
             async for step in steps:
                 match step:
@@ -274,7 +287,7 @@ class MessagePages:
                     case Dropped():
                         yield Event("dropped", {"count": step.messages})
                     case Found():
-                        yield Event("message", message_row(step.message, step.broker))
+                        yield Event("message", message_row(step.message, step.broker, schema))
 
     async def _counted(self, events: AsyncIterator[Event]) -> AsyncIterator[Event]:
         """Hand on a stream, unless there are too many."""
@@ -299,7 +312,7 @@ class MessagePages:
         return {
             "at": self._wall_ms(),
             "message": message_detail(message, broker),
-            "body": body_row(message.body),
+            "body": body_row(message.body, _schema(ask)),
             "consumed": [
                 {"group": group, "state": track.name, "text": track.value}
                 for group, track in (tracks or {}).items()
@@ -378,6 +391,16 @@ def _wish(ask: Ask) -> SearchWish:
 
 def _filter(ask: Ask) -> MessageFilter:
     return MessageFilter(ask.text("tag"), ask.text("sql"), ask.text("text"), ask.text("regex"))
+
+
+def _schema(ask: Ask) -> BodySchema | None:
+    if not ask.text("schema"):
+        return None
+    try:
+        return schema_of(ask.text("schema"), ask.text("schema_type"))
+    except NotOfFormat as error:
+        hint = "an Avro schema in JSON, or the text of a .proto file"
+        raise bad_request(str(error), hint=hint) from None
 
 
 def _safe(name: str) -> str:

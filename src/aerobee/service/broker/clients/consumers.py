@@ -18,6 +18,7 @@ from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, S
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat
 from aerobee.service.broker.clients.subscription_views import SubscriptionViews
+from aerobee.service.request import REMOTING
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class Member(NamedTuple):
     beaten_ms: int
     """On the monotonic clock."""
     beaten_wall_ms: int
+    protocol_type: str = REMOTING
 
 
 class MemberLimits(NamedTuple):

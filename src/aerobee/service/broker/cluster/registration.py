@@ -255,6 +255,8 @@ class Registration:
 
     def unregister(self) -> Effects:
         """UNREGISTER_BROKER, to the name servers that know the broker. Nothing is sent after it."""
+        if self._is_over:
+            return []
         self._is_over = True
         header = write_header(self._place())
         return [

@@ -57,6 +57,7 @@ class HeartbeatHandlers:
             str(self._peers.get(request.channel, "")),
             request.now.monotonic_ms,
             request.now.wall_ms,
+            request.protocol_type,
         )
         wants_subscriptions = False
         for beat in heartbeat.consumers:

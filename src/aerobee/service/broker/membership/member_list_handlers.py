@@ -92,4 +92,5 @@ def _connection(member: Member) -> Connection:
         member.language,
         member.version,
         member.beaten_wall_ms,
+        member.protocol_type,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from aerobee.model.metric import Metric, gauge, single_gauge
 from aerobee.model.names import is_system_group
 from aerobee.model.subscription import ConsumeType
-from aerobee.service.broker.clients.consumers import Consumers
+from aerobee.service.broker.clients.consumers import Consumers, Member
 from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.metrics.sample_bounds import bounded
 
@@ -47,29 +47,31 @@ class ClientMetrics:
 
     def _producing(self) -> Iterator[_Labelled]:
         counts = Counter(
-            (member.language, member.version)
-            for members in self._producers.all().values()
-            for member in members
+            _traits(member) for members in self._producers.all().values() for member in members
         )
-        for (language, version), count in sorted(counts.items()):
-            yield _labels(language, version), count
+        for traits, count in sorted(counts.items()):
+            yield _labels(*traits), count
 
     def _consuming(self) -> Iterator[_Labelled]:
         for group in self._consumers.all():
-            counts = Counter((member.language, member.version) for member in group.members.values())
-            for (language, version), count in sorted(counts.items()):
+            counts = Counter(_traits(member) for member in group.members.values())
+            for traits, count in sorted(counts.items()):
                 labels = {
                     "consumer_group": group.name,
-                    **_labels(language, version),
+                    **_labels(*traits),
                     "consume_mode": _MODES[group.consume_type],
                     "is_system": str(is_system_group(group.name)).lower(),
                 }
                 yield labels, count
 
 
-def _labels(language: str, version: int) -> dict[str, str]:
+def _traits(member: Member) -> tuple[str, int, str]:
+    return member.language, member.version, member.protocol_type
+
+
+def _labels(language: str, version: int, protocol_type: str) -> dict[str, str]:
     return {
         "language": language.lower(),
         "version": str(version),
-        "protocol_type": "remoting",
+        "protocol_type": protocol_type,
     }

@@ -78,7 +78,8 @@ class PopAssembly:
             self._pops.wake,
             self.fast_path.fast_ack.learn,
         )
-        self.acknowledge = self._acks.acknowledge
+        self.checks = self._checks
+        self.ack_writer = parts.ack_writer
         self.refuse_waiting = self._pops.refuse_waiting
         self._arrived: deque[tuple[bytes, int]] = deque()
         self.take_unstored = parts.take_unstored

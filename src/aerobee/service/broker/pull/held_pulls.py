@@ -4,18 +4,18 @@ Keyed by queue, because a new message names its queue; bounded per queue, per ch
 because a peer decides how many it sends. Only bookkeeping: the caller that takes pulls out answers
 them.
 
-H1. A pull is in exactly one queue's table, counted once for its channel, once for its group and
+H1. A pull is in exactly one queue's table, counted once for its channel, once for its owners and
     once in all, and so are the tags that it wants.
 """
 
 import heapq
 import itertools
-from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.message.property_filter import PropertyFilter
+from aerobee.service.broker.clients.waiting_counts import WaitingCounts
 from aerobee.service.request import Request
 
 QueueKey: TypeAlias = tuple[bytes, int]
@@ -59,7 +59,7 @@ class HeldPulls:
         self._numbers = itertools.count()
         self._by_queue: dict[QueueKey, dict[int, HeldPull]] = {}
         self._by_channel: dict[ChannelId, dict[int, QueueKey]] = {}
-        self._by_group: Counter[str] = Counter()
+        self.owners = WaitingCounts()
         self._deadlines: list[tuple[int, int, QueueKey]] = []
         self.count = 0
         self.tags = 0
@@ -81,14 +81,10 @@ class HeldPulls:
         self._by_queue.setdefault(queue, waiting)[number] = pull
         self._by_channel.setdefault(channel, mine)[number] = queue
         heapq.heappush(self._deadlines, (pull.deadline_ms, number, queue))
-        self._by_group[pull.plan.group] += 1
+        self.owners.add(pull.request, pull.plan.group)
         self.count += 1
         self.tags = tags
         return True
-
-    def of_group(self, group: str) -> int:
-        """The number of a group's pulls that wait."""
-        return self._by_group.get(group, 0)
 
     def has(self, queue: QueueKey) -> bool:
         return queue in self._by_queue
@@ -128,9 +124,7 @@ class HeldPulls:
         pull = self._by_queue[queue].pop(number)
         del self._by_channel[pull.request.channel][number]
         self.count -= 1
-        self._by_group[pull.plan.group] -= 1
-        if not self._by_group[pull.plan.group]:
-            del self._by_group[pull.plan.group]
+        self.owners.remove(pull.request, pull.plan.group)
         self.tags -= len(pull.plan.tag_codes or ())
         if not self._by_queue[queue]:
             del self._by_queue[queue]

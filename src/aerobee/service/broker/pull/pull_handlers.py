@@ -28,7 +28,7 @@ from aerobee.service.broker.pull.pull_checks import PullChecks
 from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.live_config import LiveConfig
-from aerobee.service.request import Answer, ConsumerRefusal, Request, too_many_wait
+from aerobee.service.request import Answer, ConsumerRefusal, Request
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
@@ -146,9 +146,9 @@ class PullHandlers:
         if read.is_cold:
             return self._read_cold(request, plan, read)
         if hold_ms > 0 and _found_nothing(read, plan.offset):
-            most = self._config.current.group_waiting_max
-            if most and self._held.of_group(plan.group) >= most:
-                return too_many_wait(plan.group)
+            refusal = self._held.owners.refuse(request, plan.group, self._config.current.waiting)
+            if refusal is not None:
+                return refusal
             pull = HeldPull(request, plan, request.now.monotonic_ms + hold_ms)
             if self._held.hold(pull):
                 request.is_held = True

@@ -12,7 +12,13 @@ from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.model.message_type import NO_PRIORITY, MessageType, priority_of, takes, type_of
+from aerobee.model.message_type import (
+    NO_PRIORITY,
+    MessageType,
+    find_type_fault,
+    priority_of,
+    type_of,
+)
 from aerobee.model.names import is_retry_topic
 from aerobee.model.properties import (
     KEYS,
@@ -22,7 +28,7 @@ from aerobee.model.properties import (
     UNIQUE_KEY,
     decode_properties,
 )
-from aerobee.model.topic import MESSAGE_TYPE, SINGLE_TAG, TopicConfig
+from aerobee.model.topic import SINGLE_TAG, TopicConfig
 from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.recall_handle import RecallHandle, encode_recall_handle
@@ -79,16 +85,9 @@ class SendRequest:
         return all(one.properties.get(KEYS, "").strip() for one in decode_batch(self.body))
 
     def type_fault(self, topic: TopicConfig) -> str | None:
-        """The error if the topic takes messages of another type, in the words of RocketMQ's
-        proxy."""
-        wanted = topic.attributes.get(MESSAGE_TYPE)
+        """The error if the topic takes messages of another type."""
         actual = MessageType.NORMAL if self.is_batch else type_of(self.properties)
-        if takes(wanted, actual):
-            return None
-        return (
-            f"TopicMessageType validate failed, the expected type is {wanted}, "
-            f"but actual type is {actual.value}"
-        )
+        return find_type_fault(topic, actual, is_strict=False)
 
     def fit_to(self, topic: TopicConfig, turn: int) -> None:
         """Choose a queue, round robin if the sender names none, and set the flag for multiple

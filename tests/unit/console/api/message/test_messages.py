@@ -1,3 +1,7 @@
+import asyncio
+from urllib.parse import quote
+
+import aerobee
 from tests.console_kit import ConsoleClient
 
 
@@ -48,3 +52,32 @@ def test_a_search_is_exported_as_a_file(console: ConsoleClient) -> None:
     told = console.ask("GET", "/api/messages/export?topic=orders&text=o-2&format=ndjson")
     assert told.headers["content-disposition"] == 'attachment; filename="orders.ndjson"'
     assert len(told.body.splitlines()) == 1
+
+
+def test_bodies_are_shown_by_a_schema_and_broken_ones_as_they_are(console: ConsoleClient) -> None:
+    async def send() -> None:
+        async with aerobee.connect(console.name_server) as client:
+            for body in (b"\x54", b"Obj\x01\xff\xff\xff", b"\xff" * 50):
+                await client.send("packed", body, keys=["p"])
+
+    assert console.change("POST", "/api/topics", {"name": "packed", "queues": 1}).status == 200
+    asyncio.run(send())
+    schema = quote('{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}')
+    found = f"/api/messages?topic=packed&key=p&schema={schema}"
+    rows = {row["offset"]: row for row in console.get(found)["rows"]}
+    assert rows[0]["preview"] == '{"n": 42}'
+    assert rows[2]["preview"].startswith("ff ff")
+    told = console.get(f"/api/messages/packed/{rows[0]['offset_id']}?schema={schema}")
+    assert (told["body"]["kind"], told["body"]["shown"]["schema"]) == ("schema", {"n": 42})
+    told = console.get(f"/api/messages/packed/{rows[1]['offset_id']}?schema={schema}")
+    assert {"schema", "avro"} <= told["body"]["why"].keys()
+    for name in ("search", "tail"):
+        path = f"/api/messages/{name}?topic=packed&schema=nonsense"
+        assert console.ask("GET", path).code == "bad_request"
+    events = list(console.events(f"/api/messages/search?topic=packed&schema={schema}"))
+    assert '{"n": 42}' in [data["preview"] for name, data in events if name == "message"]
+    proto = quote("message A { sint32 n = 10; }")
+    told = console.get(f"/api/messages/packed/{rows[0]['offset_id']}?schema={proto}")
+    assert "no wire type" in told["body"]["why"]["schema"]
+    gone = {"confirm": "packed"}
+    assert console.change("DELETE", "/api/topics/packed", gone).status == 200

@@ -396,6 +396,7 @@ def test_goodbye_is_said_to_those_who_know_us_and_nothing_after_it() -> None:
     kit.answer(goodbye, None)
     kit.topics.put(TopicConfig("New"))
     assert kit.tick(60_000) == []
+    assert kit.registration.unregister() == []  # once is enough
 
 
 def test_answers_to_others_are_left_to_them() -> None:

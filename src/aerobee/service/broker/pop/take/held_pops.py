@@ -12,13 +12,13 @@ H2. A key is found under the names of its topic and of its retry topic while a p
 
 import heapq
 import itertools
-from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from aerobee.model.names import pop_retry_topic
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.popping import ANY_QUEUE
+from aerobee.service.broker.clients.waiting_counts import WaitingCounts
 from aerobee.service.broker.state.subscription_filter import SubscriptionFilter
 from aerobee.service.request import Request
 
@@ -69,7 +69,7 @@ class HeldPops:
         self._by_key: dict[WaitKey, dict[int, HeldPop]] = {}
         self._by_topic: dict[bytes, set[WaitKey]] = {}
         self._by_channel: dict[ChannelId, dict[Request, tuple[int, WaitKey]]] = {}
-        self._by_group: Counter[str] = Counter()
+        self.owners = WaitingCounts()
         self._deadlines: list[tuple[int, int, WaitKey]] = []
         self.count = 0
 
@@ -91,13 +91,9 @@ class HeldPops:
         self._by_key.setdefault(key, waiting)[number] = pop
         self._by_channel.setdefault(channel, mine)[pop.request] = (number, key)
         heapq.heappush(self._deadlines, (pop.deadline_ms, number, key))
-        self._by_group[pop.plan.group] += 1
+        self.owners.add(pop.request, pop.plan.group)
         self.count += 1
         return True
-
-    def of_group(self, group: str) -> int:
-        """The number of a group's pops that wait."""
-        return self._by_group.get(group, 0)
 
     def has_topic(self, topic: bytes) -> bool:
         """Whether a pop waits for messages of a topic."""
@@ -158,9 +154,7 @@ class HeldPops:
         pop = self._by_key[key].pop(number)
         del self._by_channel[pop.request.channel][pop.request]
         self.count -= 1
-        self._by_group[pop.plan.group] -= 1
-        if not self._by_group[pop.plan.group]:
-            del self._by_group[pop.plan.group]
+        self.owners.remove(pop.request, pop.plan.group)
         if not self._by_key[key]:
             del self._by_key[key]
             for name in _names(key):

@@ -14,6 +14,7 @@ from aerobee.protocol.consume.pop_receipt import ORDERLY
 from aerobee.protocol.headers.popping import ANY_QUEUE, FROM_MIN, PopHeader
 from aerobee.protocol.message.tag_filter import find_expression_fault
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.access.request_limits import WaitingLimits
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.pop.take.held_pops import PopPlan
@@ -52,9 +53,10 @@ class PopChecks:
         """The order of queues of a pop that passed."""
         self._revive_queues = revive_queues
 
-    def group_waiting_max(self) -> int:
-        """Pops of one group that may wait; 0: no limit."""
-        return self._config.current.group_waiting_max
+    @property
+    def waiting(self) -> WaitingLimits:
+        """Pops that may wait."""
+        return self._config.current.waiting
 
     def plan(self, header: PopHeader, now: Now) -> PopPlan | Answer:
         """The pop to be run, or the answer that refuses it."""
@@ -158,6 +160,13 @@ class PopChecks:
         if not 0 <= revive_queue < self._revive_queues and revive_queue != ORDERLY:
             return Answer(ResponseCode.MESSAGE_ILLEGAL, f"there is no revive queue {revive_queue}")
         return None
+
+    def ack_bounds(self, topic: str, queue_id: int, revive_queue: int) -> tuple[int, int] | None:
+        """The least and the largest offset that `find_ack_fault` and `find_offset_fault` let pass;
+        None: they let none pass."""
+        if self.find_ack_fault(topic, queue_id, revive_queue) is not None:
+            return None
+        return self._queues.min_offset(topic, queue_id), self._queues.max_offset(topic, queue_id)
 
     def within(self, topic: str, queue_id: int, offsets: Iterable[int]) -> list[int]:
         """The offsets that are in the queue's range."""

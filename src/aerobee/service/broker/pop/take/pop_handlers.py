@@ -39,7 +39,7 @@ from aerobee.service.broker.pop.take.held_pops import (
 from aerobee.service.broker.pop.take.pop_checks import COUNT_MAX, PopChecks
 from aerobee.service.broker.pop.take.pop_walk import PopWalk
 from aerobee.service.broker.request_table import Lane, Row, row
-from aerobee.service.request import Answer, ConsumerRefusal, Request, answer_with, too_many_wait
+from aerobee.service.request import Answer, ConsumerRefusal, Request, answer_with
 
 HOLD_MS_MAX = 300_000
 
@@ -148,9 +148,9 @@ class PopHandlers:
             return outcome.answer
         if now.monotonic_ms >= pop.deadline_ms:
             return _nothing(pop.plan, pop.is_question, outcome.revive_queue, now)
-        most = self._checks.group_waiting_max()
-        if most and self._held.of_group(pop.plan.group) >= most:
-            return too_many_wait(pop.plan.group)
+        refusal = self._held.owners.refuse(pop.request, pop.plan.group, self._checks.waiting)
+        if refusal is not None:
+            return refusal
         if self._held.hold(pop):
             return None
         if pop.is_question:

@@ -10,14 +10,17 @@ A leader that refuses has done nothing, so the request is held and tried again. 
 answer may have served it: requests that may be repeated are, of the others the client is told that
 the outcome is not known (SYSTEM_ERROR, which every client tries again, too).
 
+A member that is to stop forwards reads, too: its clients see what the leader has, and the offsets
+that come with pulls are noted by it.
+
 F1. A forwarded request says so (`FORWARDED`), and is not forwarded again. It names the user who
     asked (`ASKED_BY`), because the signature is the brokers'.
 F2. Requests that wait are bounded in number and in bytes; what is beyond is refused.
 """
 
 from collections import deque
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
@@ -25,6 +28,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, find_response_code
 from aerobee.protocol.text.fields import Fields
+from aerobee.replication.departure import Departure
 from aerobee.service.access.own_requests import ASKED_BY
 from aerobee.service.broker.replication.slave_requests import MASTER_ONLY
 from aerobee.service.broker.request_table import Row
@@ -58,9 +62,23 @@ LEADER_ONLY = MASTER_ONLY | {
     _CODE.AUTH_UPDATE_ACL,
     _CODE.AUTH_DELETE_ACL,
 }
-_REPEATABLE = frozenset(
+READS = frozenset(
     {
+        _CODE.PULL_MESSAGE,
+        _CODE.LITE_PULL_MESSAGE,
+        _CODE.POP_MESSAGE,
+        _CODE.PEEK_MESSAGE,
+        _CODE.QUERY_MESSAGE,
+        _CODE.VIEW_MESSAGE_BY_ID,
         _CODE.QUERY_CONSUMER_OFFSET,
+        _CODE.GET_MAX_OFFSET,
+        _CODE.GET_MIN_OFFSET,
+        _CODE.SEARCH_OFFSET_BY_TIMESTAMP,
+    }
+)
+"""Requests that show what is in the log or what was done with it."""
+_REPEATABLE = (READS - {_CODE.POP_MESSAGE}) | frozenset(
+    {
         _CODE.UPDATE_CONSUMER_OFFSET,
         _CODE.LOCK_BATCH_MQ,
         _CODE.UNLOCK_BATCH_MQ,
@@ -69,7 +87,12 @@ _REPEATABLE = frozenset(
         _CODE.CONTROLLER_GET_SYNC_STATE_DATA,
     }
 )
-_POLLING = frozenset({_CODE.POP_MESSAGE, _CODE.NOTIFICATION})
+_POLLING = frozenset(
+    {_CODE.POP_MESSAGE, _CODE.NOTIFICATION, _CODE.PULL_MESSAGE, _CODE.LITE_PULL_MESSAGE}
+)
+
+
+_Handle: TypeAlias = Callable[[Request, object], Answer | None]
 
 
 class Leadership(Protocol):
@@ -111,8 +134,9 @@ class _Ticket(NamedTuple):
 
 
 class LeaderRequests:
-    def __init__(self, group: Leadership, outbox: Effects) -> None:
+    def __init__(self, group: Leadership, departure: Departure, outbox: Effects) -> None:
         self._group = group
+        self._departure = departure
         self._outbox = outbox
         self._held: deque[WaitingRequest] = deque()
         self._count = 0
@@ -120,15 +144,39 @@ class LeaderRequests:
 
     def rows(self, rows: Iterable[Row]) -> list[Row]:
         """The rows, with those that only a leader serves sent where they belong."""
-        return [self._sent(one) if one.code in LEADER_ONLY else one for one in rows]
+        return [self._passed(one) for one in rows]
 
-    def _sent(self, row: Row) -> Row:
+    def _passed(self, row: Row) -> Row:
+        if row.code in LEADER_ONLY:
+            return row._replace(handle=self._sent(row))
+        return row._replace(handle=self._read(row)) if row.code in READS else row
+
+    def _sent(self, row: Row) -> _Handle:
+        """Serve a request if this broker leads, and forward it if it does not."""
+
         def handle(request: Request, header: object) -> Answer | None:
+            self._note(request)
             if self._group.takes_messages:
                 return row.handle(request, header)
             return self._wait(row, request)
 
-        return row._replace(handle=handle)
+        return handle
+
+    def _read(self, row: Row) -> _Handle:
+        """Serve a read, unless this broker is to stop and another one leads."""
+
+        def handle(request: Request, header: object) -> Answer | None:
+            self._note(request)
+            is_sent = self._departure.is_begun and self._group.find_leader() != ""
+            if not is_sent or FORWARDED in request.command.ext_fields:
+                return row.handle(request, header)
+            return self._wait(row, request)
+
+        return handle
+
+    def _note(self, request: Request) -> None:
+        if FORWARDED not in request.command.ext_fields:
+            self._departure.heard(request.now.monotonic_ms)
 
     def _wait(self, row: Row, request: Request) -> Answer | None:
         if FORWARDED in request.command.ext_fields:

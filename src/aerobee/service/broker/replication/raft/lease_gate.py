@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from aerobee.ports.clock import Now
-from aerobee.protocol.request_codes import RequestCode
 from aerobee.raft.node import Node
 from aerobee.service.broker.replication.raft.leader_requests import (
     HOLD_MS,
+    READS,
     RETRY_MS,
     UNAVAILABLE,
     WAITING_MAX,
@@ -27,28 +27,15 @@ from aerobee.service.broker.replication.raft.leader_requests import (
 from aerobee.service.broker.request_table import Row
 from aerobee.service.request import Answer, Request
 
-_CODE = RequestCode
-READS = frozenset(
-    {
-        _CODE.PULL_MESSAGE,
-        _CODE.LITE_PULL_MESSAGE,
-        _CODE.POP_MESSAGE,
-        _CODE.PEEK_MESSAGE,
-        _CODE.QUERY_MESSAGE,
-        _CODE.VIEW_MESSAGE_BY_ID,
-        _CODE.QUERY_CONSUMER_OFFSET,
-        _CODE.GET_MAX_OFFSET,
-        _CODE.GET_MIN_OFFSET,
-        _CODE.SEARCH_OFFSET_BY_TIMESTAMP,
-    }
-)
-
 
 class Lease(Protocol):
     """The lease of this leader."""
 
     def may_answer(self, asked_ms: int, now: Now) -> bool:
         """Whether a read that came at this time may be answered now."""
+
+    def confirm_soon(self, now: Now) -> None:
+        """A read waits."""
 
 
 class Side(Protocol):
@@ -78,6 +65,12 @@ class LeaderLease:
         node = side.node
         return node.read_offset(now.monotonic_ms) is not None or node.is_confirmed_since(asked_ms)
 
+    def confirm_soon(self, now: Now) -> None:
+        """A read waits: have followers say that this broker still leads."""
+        leading = self._side.node.leading
+        if leading is not None and not self._side.is_switching:
+            leading.confirm_soon(now.monotonic_ms)
+
 
 class LeaseGate:
     """Of one life as leader."""
@@ -98,6 +91,7 @@ class LeaseGate:
             if len(self._held) >= WAITING_MAX:
                 return UNAVAILABLE
             self._held.append(WaitingRequest(row, request))
+            self._lease.confirm_soon(now)
             return None
 
         return row._replace(handle=handle)
@@ -107,6 +101,7 @@ class LeaseGate:
             first = self._held[0]
             is_late = now.monotonic_ms >= first.due_ms
             if not is_late and not self._lease.may_answer(first.due_ms - HOLD_MS, now):
+                self._lease.confirm_soon(now)  # the last one may have been lost
                 return
             self._held.popleft()
             if is_late:

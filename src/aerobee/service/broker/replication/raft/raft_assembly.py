@@ -62,12 +62,18 @@ class RaftAssembly:
         self._store = store
         self._side = side if isinstance(side, RaftSide) else None
         self._registration = registration
-        self._requests = None if self._side is None else LeaderRequests(self._side, outbox)
+        self._outbox = outbox
+        self._requests: LeaderRequests | None = None
         self._journal: TableJournal | None = None
         self._following: AccessFollowing | None = None
         leads = self._side is not None and self._side.leads
         self._lease = None if self._side is None else LeaderLease(self._side)
         self._gate = LeaseGate(self._lease) if self._lease is not None and leads else None
+        self._is_registered = True
+        self._departure = None if identity.raft is None else identity.raft.departure
+        if self._side is not None and self._departure is not None:
+            self._requests = LeaderRequests(self._side, self._departure, outbox)
+            self._leave_routes()
 
     @property
     def is_member(self) -> bool:
@@ -79,8 +85,24 @@ class RaftAssembly:
         return self._side is not None and self._side.is_switching
 
     def may_take(self, now: Now) -> bool:
-        """Whether fast paths may serve: of a leader, while it has its lease."""
-        return self._lease is None or self._lease.may_answer(now.monotonic_ms, now)
+        """Whether fast paths may serve: of a leader, while it has its lease; of a follower, unless
+        it is to stop: then it forwards."""
+        if self._side is None or self._lease is None or self._departure is None:
+            return True
+        if not self._side.leads:
+            if self._departure.is_begun:
+                return False
+            self._departure.heard(now.monotonic_ms)
+        return self._lease.may_answer(now.monotonic_ms, now)
+
+    def _leave_routes(self) -> None:
+        """Of a member that is to stop, and does not lead any more: name servers forget it."""
+        side, departure = self._side, self._departure
+        if side is None or departure is None or side.leads or not departure.is_begun:
+            return
+        if self._is_registered:
+            self._is_registered = False
+            self._outbox.extend(self._registration.unregister())
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """The rows of a member."""
@@ -137,6 +159,7 @@ class RaftAssembly:
             self._journal.on_round(now)
 
     def on_tick(self, now: Now) -> None:
+        self._leave_routes()
         if self._requests is not None:
             self._requests.on_tick(now)
         if self._following is not None:

@@ -5,6 +5,7 @@ from aerobee.ports.service import Dial
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.replication.raft.leader_requests import FORWARDED, HOLD_MS
+from tests.broker_kit import pull_fields
 from tests.member_kit import Member, MemberGroup
 from tests.send_rig import send_frame
 
@@ -128,3 +129,76 @@ def test_a_forwarded_request_is_not_forwarded_again() -> None:
     follower.kit.tell(14, {**OFFSET, FORWARDED: "true"})
     assert dials_of(follower) == []
     assert codes(follower) == [ResponseCode.SERVICE_NOT_AVAILABLE]
+
+
+def departed(group: MemberGroup) -> tuple[Member, Member]:
+    """A leader that is to stop and has handed over, and its successor."""
+    leader = group.elected()
+    leader.kit.send_frames(send_frame(body=b"before"))
+    group.run(500)
+    leader.seat.departure.begin(group.clock.now().monotonic_ms, leads=True)
+    assert leader.seat.hand_over()
+    successor = group.elected(leader.number)
+    group.until(lambda: leader.side.find_leader() != "")
+    leader.kit.heard()
+    return leader, successor
+
+
+def pull_of(member: Member) -> list[Dial]:
+    member.kit.tell(11, pull_fields(queueId=1))
+    return dials_of(member)
+
+
+def test_a_member_that_is_to_stop_forwards_sends_pulls_offsets_locks_and_ends() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader, successor = departed(group)
+    leader.kit.send_frames(send_frame(body=b"after"))
+    group.run(100)
+    assert codes(leader) == [0]
+    assert successor.kit.bodies(queue_id=1) == [b"before", b"after"]
+    assert [one.command.code for one in pull_of(leader)] == [11]
+    leader.kit.tell(15, {**OFFSET, "commitOffset": "1"})
+    leader.kit.tell(14, OFFSET)
+    leader.kit.tell(41, {}, b'{"consumerGroup":"g","clientId":"c","mqSet":[]}')
+    leader.kit.tell(37, {"producerGroup": "g", "tranStateTableOffset": "0",
+                         "commitLogOffset": "0", "commitOrRollback": "8"})  # fmt: skip
+    assert [one.command.code for one in dials_of(leader)] == [15, 14, 41, 37]
+
+
+def test_what_the_leader_has_for_a_pull_is_handed_on() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader, _ = departed(group)
+    answer = group.ask(leader, 11, pull_fields(queueId=1))
+    assert answer.code == 0
+    assert answer.ext_fields["nextBeginOffset"] == "1"
+    assert b"before" in bytes(answer.body)
+
+
+def test_a_follower_that_stays_serves_pulls_itself() -> None:
+    group = MemberGroup(3, ORDERS)
+    follower = follower_of(group, group.elected())
+    assert pull_of(follower) == []
+
+
+def test_requests_keep_a_member_that_is_to_stop_and_those_of_other_members_do_not() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader, _ = departed(group)
+    departure = leader.seat.departure
+    group.run(2_900)
+    leader.kit.tell(14, {**OFFSET, FORWARDED: "true"})
+    leader.kit.tell(14, OFFSET)
+    group.run(2_900)
+    assert not departure.is_over(group.clock.now().monotonic_ms, has_leader=True)
+    leader.kit.tell(14, {**OFFSET, FORWARDED: "true"})
+    group.run(200)
+    assert departure.is_over(group.clock.now().monotonic_ms, has_leader=True)
+
+
+def test_a_member_that_is_to_stop_and_knows_no_leader_serves_reads_itself() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader, _ = departed(group)
+    group.cuts = {frozenset((leader.number, one.number)) for one in group.members}
+    group.until(lambda: leader.side.find_leader() == "")
+    leader.kit.heard()
+    leader.kit.tell(11, pull_fields(queueId=1))
+    assert codes(leader) == [0]

@@ -20,6 +20,9 @@ class Never:
     def may_answer(self, asked_ms: int, now: Now) -> bool:
         return False
 
+    def confirm_soon(self, now: Now) -> None:
+        pass
+
 
 def group_with_a_message() -> tuple[MemberGroup, Member]:
     group = MemberGroup(3, ORDERS)
@@ -66,6 +69,18 @@ def test_a_leader_that_was_paused_answers_nothing_before_a_majority_has_confirme
     assert codes(leader) == []
     group.run(60)
     assert codes(leader) == [0, 0, 0, 0]
+
+
+def test_a_read_without_a_lease_waits_for_an_extra_heartbeat_only() -> None:
+    group, leader = group_with_a_message()
+    leading = leader.side.node.leading
+    assert leading is not None
+    leading.lease.give_up()  # as after a transfer of which nothing came
+    group.until(lambda: leading.deadline_ms() - group.clock.now().monotonic_ms >= 150)
+    pull(leader)
+    assert codes(leader) == []
+    group.run(50)
+    assert codes(leader) == [0]
 
 
 def test_a_leader_that_is_alone_shows_nothing_past_its_lease() -> None:
