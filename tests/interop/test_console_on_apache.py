@@ -92,7 +92,7 @@ def test_every_call_that_looks_is_answered_or_says_that_the_cluster_cannot(
 ) -> None:
     """Also with things that do not exist: no call fails for a reason that it does not name."""
     ids = [row["id"] for row in console.get("/api/messages?topic=ConsoleOne&limit=1")["rows"]]
-    given = {
+    given: dict[str, list[object]] = {
         **GIVEN,
         "topic": ["ConsoleOne", "absent"],
         "group": ["console-one", "absent"],
