@@ -57,12 +57,17 @@ class ConsoleClient:
     """Asks a console as a browser does."""
 
     def __init__(
-        self, address: str, name_server: str = "", tls: ssl.SSLContext | None = None
+        self,
+        address: str,
+        name_server: str = "",
+        folder: Path = Path(),
+        tls: ssl.SSLContext | None = None,
     ) -> None:
-        """`tls`: it is asked by HTTPS."""
+        """`folder`: where it keeps what it keeps. `tls`: it is asked by HTTPS."""
         self.address = address
         self._tls = tls
         self.name_server = name_server
+        self.folder = folder
         self.cookie = ""
         self._csrf = ""
 
@@ -142,7 +147,8 @@ def running_console(folder: Path, *flags: str, **environment: str) -> Iterator[C
         said = started.until("  console ")
         address = re.search(r"console\s+http://(\S+)", said)
         assert address is not None, said
-        yield ConsoleClient(address[1], f"127.0.0.1:{ports['nameserver']}")
+        name_server = f"127.0.0.1:{ports['nameserver']}"
+        yield ConsoleClient(address[1], name_server, folder / "data" / "console")
         assert started.stop()[0] == 0
 
 
@@ -171,14 +177,23 @@ def served_console(
     try:
         asyncio.run_coroutine_threadsafe(part.start(no_failure), loop).result(SECONDS_MAX)
         try:
-            yield ConsoleClient(part.address, config.name_servers, tls)
+            yield ConsoleClient(part.address, config.name_servers, tls=tls)
         finally:
             asyncio.run_coroutine_threadsafe(part.stop(), loop).result(SECONDS_MAX)
     finally:
+        # As a process ends its loop: streams whose readers are still there end with it.
+        asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result(SECONDS_MAX)
         asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+async def _end_tasks() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for one in others:
+        one.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
     plant(console)                    requests with it, to the broker of a console
     with talkative(console): …        a member of a group that answers with it
-    with metric_page() as address: …  a page of metrics of Spark queries with it
+    "\n".join(hostile_queries())      a page of metrics of Spark queries with it
 
 What a broker refuses (names of topics and groups have few letters) is refused; what it takes, pages
 show.
@@ -13,7 +13,6 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import aerobee
@@ -79,7 +78,6 @@ PAYLOADS = [
 WORDS = [one.replace(" ", "/") for one in PAYLOADS]
 """Without spaces, of which each would end a key or a tag."""
 AT_ONCE = " ".join(PAYLOADS)
-BODIES = "aerobee-capture-hostile"
 NAMES = (
     # Requests with a field that names something, and what else they must have.
     (RequestCode.UPDATE_AND_CREATE_TOPIC, "topic", {"readQueueNums": "1", "writeQueueNums": "1"}),
@@ -200,39 +198,11 @@ def _answer(peer: socket.socket, told: bytes) -> None:
                 peer.sendall(b"".join(encode(reply_to(request, 0, body=told))))
 
 
-@contextlib.contextmanager
-def metric_page() -> Iterator[str]:
-    """A page of metrics of queries: their names, topics and brokers are payloads. Its address."""
-    lines = []
+def hostile_queries() -> Iterator[str]:
+    """Lines of a page of metrics: names of queries, topics and brokers are payloads."""
     for at, payload in enumerate(PAYLOADS):
         text = payload.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         of = f'query="{text}",topic="{text}",broker="{text}",queue="{at}"'
-        lines += [f'aerobee_query_rows_total{{query="{text}"}} {at}']
-        lines += [f"aerobee_query_lag_messages{{{of}}} 1", f"aerobee_query_offset{{{of}}} 1"]
-    page = "\n".join(lines).encode()
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("content-length", str(len(page)))
-            self.end_headers()
-            self.wfile.write(page)
-
-        def log_message(self, *_: object) -> None: ...
-
-    with serving(Page) as address:
-        yield address
-
-
-@contextlib.contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """A small HTTP server on a thread; its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        yield f'aerobee_query_rows_total{{query="{text}"}} {at}'
+        yield f"aerobee_query_lag_messages{{{of}}} 1"
+        yield f"aerobee_query_offset{{{of}}} 1"

@@ -1,8 +1,6 @@
 """Faults of a page are noticed, whatever a test looks at: shown by pages that commit them."""
 
-from http.server import BaseHTTPRequestHandler
-
-from tests.hostile_text_kit import serving
+from tests.web_kit import TextHandler, serving
 from tools.browser.devtools import Browser
 
 BAD = {
@@ -22,26 +20,24 @@ BAD = {
 }
 
 
-class Bad(BaseHTTPRequestHandler):
+class Bad(TextHandler):
     """A page with the console's policy, and a script that breaks a rule."""
 
-    def do_GET(self) -> None:
-        scripts = list(BAD)
-        self.send_response(404 if self.path == "/absent" else 200)
-        self.send_header(
-            "content-security-policy", "default-src 'none'; script-src 'self'; connect-src 'self'"
-        )
-        if self.path.startswith("/script"):
-            body = f"try {{ {scripts[int(self.path[7:])]} }} catch {{}}".encode()
-            self.send_header("content-type", "text/javascript")
-        else:
-            body = f"<!doctype html><body><script src=/script{self.path[1:]}></script>".encode()
-            self.send_header("content-type", "text/html")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return "text/javascript" if self.path.startswith("/script") else "text/html"
 
-    def log_message(self, *_: object) -> None: ...
+    def status(self) -> int:
+        return 404 if self.path == "/absent" else 200
+
+    def more_headers(self) -> tuple[tuple[str, str], ...]:
+        policy = "default-src 'none'; script-src 'self'; connect-src 'self'"
+        return (("content-security-policy", policy),)
+
+    def text(self) -> str:
+        if self.path.startswith("/script"):
+            return f"try {{ {list(BAD)[int(self.path[7:])]} }} catch {{}}"
+        return f"<!doctype html><body><script src=/script{self.path[1:]}></script>"
 
 
 def test_everything_that_a_page_must_not_do_is_noticed(browser: Browser) -> None:

@@ -33,12 +33,13 @@ from tests.hostile_text_kit import (
     PAYLOADS,
     WORDS,
     broker_of,
-    metric_page,
+    hostile_queries,
     plant_captures,
     plant_names,
     plant_results,
     talkative,
 )
+from tests.web_kit import served_text
 from tools.browser.devtools import Browser, Page
 
 _REST = ("1", "1", "0", "x", "true")
@@ -49,10 +50,10 @@ _REST = ("1", "1", "0", "x", "true")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleClient]:
     """Of a cluster of its own, with a page of metrics and results of load tests."""
     folder = tmp_path_factory.mktemp("hostile")
-    with metric_page() as page:
+    with served_text("\n".join(hostile_queries())) as page:
         jobs = {"AEROBEE_CONSOLE_PIPELINE_PAGES": page}
         with running_console(folder, **jobs) as console:
-            plant_results(folder / "data" / "console")
+            plant_results(console.folder)
             yield console
 
 

@@ -4,13 +4,11 @@ One has a name of its own, one is another port of the console's address (cookies
 one has pointed its name at the console (DNS rebinding).
 """
 
-from http.server import BaseHTTPRequestHandler
-
 import pytest
 
 from tests.browser_kit import log_in
 from tests.console_kit import ConsoleClient
-from tests.hostile_text_kit import serving
+from tests.web_kit import TextHandler, serving
 from tools.browser.devtools import Browser, Page
 
 _TRY = """
@@ -63,18 +61,13 @@ _REFUSED = (
 )
 
 
-class Elsewhere(BaseHTTPRequestHandler):
+class Elsewhere(TextHandler):
     """A site that is not the console's."""
 
-    def do_GET(self) -> None:
-        page = b"<!doctype html><title>elsewhere</title><body>elsewhere"
-        self.send_response(200)
-        self.send_header("content-type", "text/html")
-        self.send_header("content-length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
+    kind = "text/html"
 
-    def log_message(self, *_: object) -> None: ...
+    def text(self) -> str:
+        return "<!doctype html><title>elsewhere</title><body>elsewhere"
 
 
 def logged_in(browser: Browser, console: ConsoleClient) -> Page:
@@ -92,7 +85,8 @@ def test_a_page_of_another_origin_reads_and_changes_nothing(
     before = sorted(row["name"] for row in guarded.get("/api/topics?kind=all")["rows"])
     page = logged_in(browser, guarded)
     with serving(Elsewhere) as address:
-        page.go(f"http://{name}:{address.rpartition(':')[2]}/")
+        origin = f"http://{name}:{address.rpartition(':')[2]}"
+        page.go(f"{origin}/")
         page.wait("document.body?.innerText === 'elsewhere'")
         told = page.evaluate(_TRY.format(address=guarded.address))
         assert "elsewhere" in told.pop("own")
@@ -104,6 +98,11 @@ def test_a_page_of_another_origin_reads_and_changes_nothing(
             "Array.from(frames).every(one => { try { return !one.document }"
             " catch { return true } })"
         )
+    rows = [row for row in guarded.get("/api/audit")["rows"] if row["detail"].endswith(origin)]
+    assert {row["outcome"] for row in rows} == {"refused"}
+    # A browser tells another site's requests nothing of the session: they are nobody's.
+    is_same_site = name in guarded.address
+    assert {row["action"] for row in rows} == {"logOut", *(["createTopic"] if is_same_site else [])}
     page.expect(*_REFUSED)
     page.troubles.clear()
     assert sorted(row["name"] for row in guarded.get("/api/topics?kind=all")["rows"]) == before

@@ -159,7 +159,7 @@ def test_no_get_changes_anything(guarded: ConsoleClient) -> None:
             assert status in (200, 404, 405), call.name
             continue
         for path in asked_in_many_ways(call, {**GIVEN, "id": [*ids, "absent"]}):
-            told = _first_of(guarded, path)
+            told = status_of(guarded, path)
             answered.setdefault(call.name, set()).add(told)
             assert told < 500 or told in (501, 502, 504), path
         assert guarded.ask("HEAD", call.filled(guarded)).status < 500
@@ -207,7 +207,7 @@ def _in_path(call: Call) -> list[str]:
     return [one["name"] for one in call.told["parameters"] if one["in"] == "path"]
 
 
-def _first_of(console: ConsoleClient, path: str) -> int:
+def status_of(console: ConsoleClient, path: str) -> int:
     """The status of an answer that may have no end; its beginning is read."""
     connection = HTTPConnection(console.address, timeout=SECONDS_MAX)
     try:

@@ -1,5 +1,5 @@
-"""Our console on Apache's name server and broker, 5.5 and 4.9: every call that a page makes is
-answered, and what the cluster cannot tell is said."""
+"""Our console on Apache's name server and broker, 5.5 and 4.9: every call that looks is answered,
+every page opens in a browser, and what the cluster cannot tell is said."""
 
 import asyncio
 from collections.abc import Iterator
@@ -10,9 +10,13 @@ import pytest
 import aerobee as mq
 from aerobee.console.settings import ConsoleConfig
 from aerobee.model.group import GroupConfig
+from tests.browser_kit import DESKTOP, PHONE, breaches, follow, open_page
 from tests.console_kit import ConsoleClient, served_console
+from tests.integration.test_console_safety import GIVEN, asked_in_many_ways, calls, status_of
 from tests.interop.apache import Jars
 from tests.interop.features.servers import ApacheServer
+from tools.browser.chromium import find_program
+from tools.browser.devtools import Browser
 
 pytestmark = pytest.mark.java
 
@@ -38,9 +42,12 @@ async def _fill(name_server: str) -> None:
         await message.ack()
 
 
-@pytest.fixture(params=["jars", "jars_4_9"], ids=["5.5", "4.9"])
-def console(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ConsoleClient]:
+@pytest.fixture(scope="module", params=["jars", "jars_4_9"], ids=["5.5", "4.9"])
+def console(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ConsoleClient]:
     jars: Jars = request.getfixturevalue(request.param)
+    tmp_path = tmp_path_factory.mktemp("console")
     folder = tmp_path / "apache"
     (folder / "conf").mkdir(parents=True)
     for name in ("namesrv", "broker"):  # 4.9 does not start without
@@ -78,3 +85,61 @@ def test_a_topic_is_made_and_deleted_by_its_name(console: ConsoleClient) -> None
     assert console.change("POST", "/api/topics", {"name": "Made", "queues": 1}).status == 200
     assert console.get("/api/topics/Made")["messages"] == 0
     assert console.change("DELETE", "/api/topics/Made", {"confirm": "Made"}).status == 200
+
+
+def test_every_call_that_looks_is_answered_or_says_that_the_cluster_cannot(
+    console: ConsoleClient,
+) -> None:
+    """Also with things that do not exist: no call fails for a reason that it does not name."""
+    ids = [row["id"] for row in console.get("/api/messages?topic=ConsoleOne&limit=1")["rows"]]
+    given: dict[str, list[object]] = {
+        **GIVEN,
+        "topic": ["ConsoleOne", "absent"],
+        "group": ["console-one", "absent"],
+        "id": [*ids, "absent"],
+        "series": ["cluster.in"],
+    }
+    codes: dict[str, set[int]] = {}
+    for call in calls(console):
+        if call.method == "GET":
+            for path in asked_in_many_ways(call, given):
+                codes.setdefault(call.name, set()).add(status_of(console, path))
+    failed = {name: told for name, told in codes.items() if told - {200, 400, 404, 501}}
+    assert failed == {}
+    absent = {name for name, told in codes.items() if 200 not in told}
+    assert absent <= {"showBench", "showMember", "showClient", "traceMessage", *UNTOLD}
+
+
+UNTOLD = {"explainGroup", "explainMessage", "can"}
+"""Calls that 4.9 cannot answer: it does not tell the topics of a group, and has no users."""
+SHOWN = {
+    # Sentences of pages about what this cluster does not tell.
+    "/transactions": "This cluster does not tell",
+    "/brokers/broker-a": "Not known here",
+    "/users": "",
+}
+
+
+def test_every_page_opens_in_a_browser(console: ConsoleClient, tmp_path: Path) -> None:
+    (message,) = console.get("/api/messages?topic=ConsoleOne&limit=1")["rows"]
+    paths = (
+        *("/", "/topics", "/groups", "/messages", "/brokers", "/clients", "/dead-letters"),
+        *("/transactions", "/delayed", "/pipeline", "/bench", "/users", "/audit"),
+        *("/topics/ConsoleOne", "/groups/console-one", "/brokers/broker-a?all=yes"),
+        *("/messages?topic=ConsoleOne", f"/messages/ConsoleOne/{message['offset_id']}"),
+        "/dead-letters/console-one",
+    )
+    faults, said = {}, {}
+    with Browser(find_program(), tmp_path / "profile") as browser:
+        for look in (DESKTOP, PHONE):
+            page = open_page(browser, console, "/", look)
+            for path in paths:
+                follow(page, path)
+                told = [one for one in breaches(page, console) if "status of 501" not in one]
+                faults[look.scheme, path] = [one for one in told if "status of 404" not in one]
+                said[path.partition("?")[0]] = page.evaluate(
+                    "document.querySelector('main').innerText"
+                )
+    assert faults == {key: [] for key in faults}
+    for path, text in SHOWN.items():
+        assert text in said[path], path

@@ -7,14 +7,14 @@ resource and its policy.
 from collections.abc import Callable
 
 from aerobee.client.admin.admin import Admin
-from aerobee.console.api.access import no_users
+from aerobee.console.api.access import NO_USERS, no_users
 from aerobee.console.api.listing import LIST, Row, page_of
 from aerobee.console.http.action import DELETE, GET, PUT, Action, Ask, Record
 from aerobee.console.http.parameters import BODY, QUERY, Parameter, ValueKind
-from aerobee.console.http.problem import bad_request
+from aerobee.console.http.problem import Problem, bad_request
 from aerobee.console.session.visitor import Role
 from aerobee.console.watch.catalogue import Catalogue
-from aerobee.errors import AerobeeError
+from aerobee.errors import AerobeeError, RemoteAnswer
 from aerobee.model.access import ALLOW, CUSTOM, DEFAULT, DENY, SUBJECT_PREFIX, Rights, Rule
 from aerobee.service.access.access_rules import find_rule_fault
 
@@ -142,13 +142,16 @@ class RightsPages:
     async def can(self, ask: Ask) -> Record:
         from aerobee.app.explaining.rights_verdict import rights_verdicts
 
-        verdicts = await rights_verdicts(
-            self._admin.access,
-            ask.text("user"),
-            ask.text("action"),
-            ask.text("resource"),
-            source=ask.text("source"),
-        )
+        try:
+            verdicts = await rights_verdicts(
+                self._admin.access,
+                ask.text("user"),
+                ask.text("action"),
+                ask.text("resource"),
+                source=ask.text("source"),
+            )
+        except RemoteAnswer as error:  # an Apache broker without authentication
+            raise Problem(501, "not_supported", f"{NO_USERS} ({error.message})") from error
         return {"at": self._wall_ms(), "rows": [one._asdict() for one in verdicts]}
 
 
