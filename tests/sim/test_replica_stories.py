@@ -26,7 +26,7 @@ def tell_all(seeds: Sequence[int], script: Script) -> Counter[str]:
 @BOTH
 def test_nothing_acknowledged_is_lost_when_the_longest_slave_is_promoted(flush: FlushMode) -> None:
     troubles = [T.LEAVE_BEHIND, T.POWER_CUT_MASTER, T.LEAVE_BEHIND, T.KILL_MASTER, T.LEAVE_BEHIND]
-    told = tell_all((19, 20), Script(troubles, 2, flush, 2_000))
+    told = tell_all((18, 22), Script(troubles, 2, flush, 2_000))
     assert told["promotions"] >= 6
     assert told["cuts"] >= 1  # tails of old masters, saved byte by byte
 

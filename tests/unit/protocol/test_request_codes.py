@@ -9,7 +9,7 @@ from aerobee.protocol.request_codes import (
 
 def test_every_number_and_every_name_stands_once() -> None:
     """An enumeration would turn a number that comes twice into an alias without a word."""
-    assert len(RequestCode) == len(RequestCode.__members__) == 180
+    assert len(RequestCode) == len(RequestCode.__members__) == 182
 
 
 @pytest.mark.parametrize(

@@ -181,3 +181,14 @@ CLASS_SETTINGS = (
         ),
     ),
 )
+_INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
+CALLER_LIMIT_SETTINGS = (
+    Setting("userRequestsPerSecond", "user_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("userBytesPerSecond", "user_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("userConnectionsMax", "user_connections_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressRequestsPerSecond", "address_requests_max", Whole(0, _INT32_MAX), is_live=True),
+    Setting("addressBytesPerSecond", "address_bytes_max", Whole(0, _INT64_MAX), is_live=True),
+    Setting("addressConnectionsMax", "address_connections_max", Whole(0, _INT32_MAX), is_live=True),
+)
+"""Of brokers and of name servers, whose configurations have these fields."""

@@ -14,7 +14,7 @@ from aerobee.ports.service import Peer
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.raft_seat import RaftSeat
-from aerobee.service.access.config import AccessConfig
+from aerobee.service.access.config import CALLER_LIMIT_SETTINGS, AccessConfig
 from aerobee.service.access.request_limits import LimitConfig, WaitingLimits
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
@@ -242,12 +242,7 @@ SETTINGS = (
     ),
     Setting("useSeparateRetryQueue", "separates_retries", TRUTH, is_live=True),
     Setting("testCluster", "is_test", TRUTH),
-    Setting("userRequestsPerSecond", "user_requests_max", Whole(0, _INT32_MAX), is_live=True),
-    Setting("userBytesPerSecond", "user_bytes_max", Whole(0, _INT64_MAX), is_live=True),
-    Setting("userConnectionsMax", "user_connections_max", Whole(0, _INT32_MAX), is_live=True),
-    Setting("addressRequestsPerSecond", "address_requests_max", Whole(0, _INT32_MAX), is_live=True),
-    Setting("addressBytesPerSecond", "address_bytes_max", Whole(0, _INT64_MAX), is_live=True),
-    Setting("addressConnectionsMax", "address_connections_max", Whole(0, _INT32_MAX), is_live=True),
+    *CALLER_LIMIT_SETTINGS,
     Setting("userTopicsMax", "user_topics_max", Whole(0, _INT32_MAX), is_live=True),
     Setting("groupRequestsPerSecond", "group_requests_max", Whole(0, _INT32_MAX), is_live=True),
     Setting("groupBytesPerSecond", "group_bytes_max", Whole(0, _INT64_MAX), is_live=True),

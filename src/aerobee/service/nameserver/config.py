@@ -7,11 +7,10 @@ listening can be changed by a request.
 from dataclasses import dataclass
 
 from aerobee.model.setting import TRUTH, Setting, Whole
+from aerobee.service.access.config import CALLER_LIMIT_SETTINGS
 from aerobee.service.access.request_limits import LimitConfig
 
 HOUR_MS = 3_600_000
-_INT32_MAX = 2**31 - 1
-_INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,5 @@ SETTINGS = (
     Setting("needWaitForService", "waits_for_brokers", TRUTH, is_live=True),
     Setting("waitSecondsForService", "wait_ms", Whole(0, 3600, scale=1000), is_live=True),
     Setting("scanNotActiveBrokerInterval", "scan_interval_ms", Whole(1, HOUR_MS), is_live=True),
-    Setting("userRequestsPerSecond", "user_requests_max", Whole(0, _INT32_MAX), is_live=True),
-    Setting("userBytesPerSecond", "user_bytes_max", Whole(0, _INT64_MAX), is_live=True),
-    Setting("userConnectionsMax", "user_connections_max", Whole(0, _INT32_MAX), is_live=True),
-    Setting("addressRequestsPerSecond", "address_requests_max", Whole(0, _INT32_MAX), is_live=True),
-    Setting("addressBytesPerSecond", "address_bytes_max", Whole(0, _INT64_MAX), is_live=True),
-    Setting("addressConnectionsMax", "address_connections_max", Whole(0, _INT32_MAX), is_live=True),
+    *CALLER_LIMIT_SETTINGS,
 )
