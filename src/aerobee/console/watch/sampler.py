@@ -105,9 +105,9 @@ class Sampler:
         self.topics: dict[str, TopicFigures] = {}
         self.groups: dict[str, GroupState] = {}
         self.consumed: dict[str, float] = {}
+        """By topic, of all groups together, a second."""
         self.consumers: Counter[str] = Counter()
         """Groups of applications, by the topics of which they have offsets."""
-        """By topic, of all groups together, a second."""
         self.members: dict[str, frozenset[str]] = {}
         """Client ids by group, of the groups that were asked about."""
         self.transactions: dict[str, int] = {}
