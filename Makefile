@@ -56,7 +56,7 @@ demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, re
 # as long: what waits for servers; what waits for Spark and a database, with some that computes; the rest.
 SERVERS := tests/browser tests/fault tests/integration tests/interop
 SPARK := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration/spark tests/parity tests/property \
-  tests/raft_sim tests/sim tests/unit/client tests/unit/pipeline
+  tests/raft_sim tests/sim tests/tidy tests/unit/client tests/unit/pipeline
 PARTS := servers spark rest
 # $(call PYTEST,name): a part's run, its times noted.
 PYTEST = TEST_TIMES=build/times-$(1).txt EXPECT_COMPILED=1 $(PY) -m pytest

@@ -134,15 +134,19 @@ class Program:
         self.terminal = Terminal()
         self._main, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        self.process = subprocess.Popen(
-            command,
-            stdin=other,
-            stdout=other,
-            stderr=other,
-            env={**os.environ, **_TERMINAL, **environment},
-            start_new_session=True,
-        )
-        os.close(other)
+        kept = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a child would ignore it
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=other,
+                stdout=other,
+                stderr=other,
+                env={**os.environ, **_TERMINAL, **environment},
+                start_new_session=True,
+            )
+        finally:
+            signal.signal(signal.SIGHUP, kept)
+            os.close(other)
 
     def read(self, seconds: float) -> bool:
         """What it writes next, if that is within so many seconds. False: it has ended."""

@@ -97,6 +97,7 @@ _SLOW = {
     ("cpp", "broker-restart"),
     ("go", "broker-restart"),
     ("go", "check-back-restart"),
+    ("go", "consumer-restart"),
     ("go", "rebalance"),
     ("node", "rebalance"),
 }
