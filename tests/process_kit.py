@@ -13,6 +13,19 @@ SECONDS_MAX = 200
 PATIENT = {"AEROBEE_BROKER_OS_PAGE_CACHE_BUSY_TIME_OUT_MILLS": "600000"}
 """How long the disk of a shared machine is busy says nothing of the code under test."""
 
+SMALL_FILES = """\
+mappedFileSizeCommitLog=1048576
+mappedFileSizeConsumeQueue=20000
+maxHashSlotNum=1000
+maxIndexNum=4000
+flushIntervalCommitLog=5
+timerPrecisionMs=20
+timerFlushIntervalMs=20
+timerWheelSlots=100000
+mappedFileSizeTimerLog=10420
+"""
+"""Settings of a broker with which few messages roll every kind of file, and timers tick fast."""
+
 
 class Started:
     """One process; the rest of its output once it has ended."""

@@ -2,7 +2,8 @@
 
 It stores nothing. What it was sent is in `sends`, the topics that were asked for are in
 `looked_up`. Each send is answered with the next of `codes`, then with success. While `is_holding`,
-no send is answered. Requests with a code of `not_known` it does not know.
+no send is answered. Requests with a code of `not_known` it does not know. Looks for a route are
+refused with the next of `busy`, the texts that say how many ms to wait, while there are any.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import RETRY_AFTER, ResponseCode
 
 _SENDS = (RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE)
 
@@ -25,6 +27,7 @@ class ScriptedBroker:
         self.codes: list[int] = []
         self.sends: list[RemotingCommand] = []
         self.looked_up: list[str] = []
+        self.busy: list[str] = []
         self.asked: list[int] = []
         """The codes of all other requests."""
         self.is_holding = False
@@ -91,6 +94,11 @@ class ScriptedBroker:
     def _take(self, writer: asyncio.StreamWriter, command: RemotingCommand) -> None:
         if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
             self.looked_up.append(command.ext_fields["topic"])
+            if self.busy:
+                told = {RETRY_AFTER: self.busy.pop(0)}
+                reply = reply_to(command, ResponseCode.FLOW_CONTROL, ext_fields=told)
+                writer.writelines(encode(reply))
+                return
             broker = BrokerData("c", "broker-a", {0: self.address})
             queues = QueueData("broker-a", self.queues, self.queues, 6, 0)
             body = encode_topic_route(TopicRoute((queues,), (broker,)), is_standard=True)

@@ -25,25 +25,13 @@ from aerobee.protocol.grpc.resources import Duration, GrpcMessage, Resource
 from tests.broker_kit import create_fields
 from tests.grpc_caller import SECONDS_MAX, GrpcCaller
 from tests.grpc_kit import message, receiving, typed
-from tests.process_kit import Started
+from tests.process_kit import SMALL_FILES, Started
 from tests.wire_client import WireClient
 
 CYCLES = 2
 NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))
 INVISIBLE_SECONDS = 10
 SENDS_MAX = 30
-CONFIG = """
-mappedFileSizeCommitLog=1048576
-mappedFileSizeConsumeQueue=20000
-maxHashSlotNum=1000
-maxIndexNum=4000
-flushIntervalCommitLog=5
-timerPrecisionMs=20
-timerFlushIntervalMs=20
-timerWheelSlots=100000
-mappedFileSizeTimerLog=10420
-grpcServerPort=0
-"""
 CREATE_TOPIC = 17
 GROUP, TOPIC = Resource("", "g"), Resource("", "orders")
 
@@ -56,7 +44,9 @@ class Story:
         self._is_patient = is_patient
         self._folder = folder
         self._generator = random.Random("a client of gRPC whose broker is killed")
-        folder.joinpath("broker.conf").write_text(f"storePathRootDir={folder}/store{CONFIG}")
+        folder.joinpath("broker.conf").write_text(
+            f"storePathRootDir={folder}/store\ngrpcServerPort=0\n{SMALL_FILES}"
+        )
         self.sent: set[bytes] = set()
         self.acknowledged: set[bytes] = set()
         """Those of which an acknowledgement was answered OK."""

@@ -20,22 +20,11 @@ import pytest
 from aerobee.model.message import StoredMessage
 from aerobee.protocol.message.stored_message import decode_records
 from tests.broker_kit import pull_fields
-from tests.process_kit import Started
+from tests.process_kit import SMALL_FILES, Started
 from tests.wire_client import WireClient
 
 CYCLES = 8
 NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))
-CONFIG = """
-mappedFileSizeCommitLog=1048576
-mappedFileSizeConsumeQueue=20000
-maxHashSlotNum=1000
-maxIndexNum=4000
-flushIntervalCommitLog=5
-timerPrecisionMs=20
-timerFlushIntervalMs=20
-timerWheelSlots=100000
-mappedFileSizeTimerLog=10420
-"""
 SEND, PULL, MAX_OFFSET = 310, 11, 30
 SENDS_MAX = 60
 AHEAD_MS_MAX = 600
@@ -53,7 +42,7 @@ class Cycles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._generator = random.Random("timers that are killed")
-        folder.joinpath("broker.conf").write_text(f"storePathRootDir={folder}/store{CONFIG}")
+        folder.joinpath("broker.conf").write_text(f"storePathRootDir={folder}/store\n{SMALL_FILES}")
         self.acknowledged: dict[str, int] = {}
         """By name: when it is to be delivered."""
         self.kills_ms: list[float] = []

@@ -17,6 +17,9 @@ from enum import Enum, IntEnum
 
 from aerobee.errors import Refused, RemoteAnswer, Retriable
 
+RETRY_AFTER = "retryAfterMs"
+"""The field of a refusal that says how long to wait. Only Aerobee's servers send it."""
+
 
 class SendOutcome(Enum):
     """Outcome of a send, as far as a producer may rely on its answer."""

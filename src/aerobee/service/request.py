@@ -30,8 +30,6 @@ class Answer(NamedTuple):
 
 
 OK = Answer()
-RETRY_AFTER = "retryAfterMs"
-"""The field of a refusal that says how long to wait."""
 
 
 def excess_remark(excess: str) -> str:

@@ -110,13 +110,17 @@ def _wanted(kind: Kind) -> str:
 
 
 def _field_notes(kind: type[object]) -> dict[str, str]:
-    """Return the text below each field, by field; empty where the source is not available."""
+    """Return the text below each field, also those of base classes, by field; empty where the
+    source is not available."""
+    notes: dict[str, str] = {}
+    for base in kind.__bases__:
+        if base is not object:
+            notes |= _field_notes(base)
     try:
         (tree,) = ast.parse(inspect.getsource(kind)).body
     except (OSError, TypeError, ValueError, SyntaxError):
-        return {}
+        return notes
     assert isinstance(tree, ast.ClassDef)
-    notes = {}
     for field, note in zip(tree.body, tree.body[1:], strict=False):
         if (
             isinstance(field, ast.AnnAssign)

@@ -1,8 +1,11 @@
 """`NameServers` sends requests to any of the name servers, first to the one that answered last.
 
 If one does not answer, the next is asked at once; only when all have failed is an error raised,
-with the failure of each of them.
+with the failure of each of them. One that is asked too much says how long to wait, and is asked
+again then, as long as the time limit allows.
 """
+
+import asyncio
 
 from aerobee.client.connection.connections import Connections
 from aerobee.errors import NoAnswer, TopicNotFound, Unreachable
@@ -10,7 +13,7 @@ from aerobee.model.route import ClusterInfo, TopicRoute
 from aerobee.protocol.bodies.topic_route import decode_cluster_info, decode_topic_route
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode, error_for
+from aerobee.protocol.response_codes import RETRY_AFTER, ResponseCode, error_for
 
 _NOBODY_HINT = "is one running there? `aerobee up` starts one on localhost:9876"
 
@@ -29,6 +32,16 @@ class NameServers:
 
     async def ask(self, command: RemotingCommand) -> tuple[RemotingCommand, str]:
         """The first answer, whatever its code, and the address of the name server that gave it."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._timeout
+        while True:
+            answer, address = await self._ask_each(command)
+            seconds = _seconds_to_wait(answer)
+            if not seconds or loop.time() + seconds > end:
+                return answer, address
+            await asyncio.sleep(seconds)
+
+    async def _ask_each(self, command: RemotingCommand) -> tuple[RemotingCommand, str]:
         failures: list[NoAnswer] = []
         for address in list(self._addresses):
             try:
@@ -75,3 +88,9 @@ class NameServers:
     def _put_last(self, address: str) -> None:
         self._addresses.remove(address)
         self._addresses.append(address)
+
+
+def _seconds_to_wait(answer: RemotingCommand) -> float:
+    """How long a refusal says to wait; 0: it is none that says so."""
+    wait_ms = answer.ext_fields.get(RETRY_AFTER, "")
+    return int(wait_ms) / 1000 if wait_ms.isdecimal() and wait_ms.isascii() else 0

@@ -181,6 +181,26 @@ CLASS_SETTINGS = (
         ),
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CallerLimits:
+    """Limits of users and addresses, a part of the configurations of brokers and name servers."""
+
+    user_requests_max: int = 0
+    """Requests of one user in a second; 0: no limit."""
+    user_bytes_max: int = 0
+    """Bytes of the requests of one user in a second."""
+    user_connections_max: int = 0
+    """Connections on which one user signs."""
+    address_requests_max: int = 0
+    """Requests from one address in a second."""
+    address_bytes_max: int = 0
+    """Bytes of the requests from one address in a second."""
+    address_connections_max: int = 0
+    """Connections from one address."""
+
+
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 CALLER_LIMIT_SETTINGS = (
@@ -191,4 +211,3 @@ CALLER_LIMIT_SETTINGS = (
     Setting("addressBytesPerSecond", "address_bytes_max", Whole(0, _INT64_MAX), is_live=True),
     Setting("addressConnectionsMax", "address_connections_max", Whole(0, _INT32_MAX), is_live=True),
 )
-"""Of brokers and of name servers, whose configurations have these fields."""

@@ -20,7 +20,7 @@ from aerobee.model.access import SUBJECT_PREFIX, Credentials
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting.signature import STAMP
 from aerobee.protocol.request_codes import request_name
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.response_codes import RETRY_AFTER, ResponseCode
 from aerobee.service.access.accounts import Account, Accounts
 from aerobee.service.access.audit import Audit
 from aerobee.service.access.authentication import SignatureCheck, user_name
@@ -36,7 +36,7 @@ from aerobee.service.access.request_rights import (
 )
 from aerobee.service.access.request_stamps import RequestStamps
 from aerobee.service.access.token_bucket import TokenBuckets
-from aerobee.service.request import RETRY_AFTER, Answer, Request
+from aerobee.service.request import Answer, Request
 
 _NO_NAME = "username cannot be null."
 _WRONG = "check signature failed."

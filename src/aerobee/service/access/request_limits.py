@@ -21,11 +21,11 @@ from typing import NamedTuple
 from aerobee.model.metric import Metric, Sample, counter
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.response_codes import RETRY_AFTER, ResponseCode
 from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.access.group_limits import FindFlow, GroupLimits, no_flow
 from aerobee.service.access.token_bucket import Rate
-from aerobee.service.request import RETRY_AFTER, Answer, Request
+from aerobee.service.request import Answer, Request
 
 _CONNECTION_WAIT_MS = 1_000
 

@@ -14,7 +14,7 @@ from aerobee.ports.service import Peer
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.raft_seat import RaftSeat
-from aerobee.service.access.config import CALLER_LIMIT_SETTINGS, AccessConfig
+from aerobee.service.access.config import CALLER_LIMIT_SETTINGS, AccessConfig, CallerLimits
 from aerobee.service.access.request_limits import LimitConfig, WaitingLimits
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
@@ -61,7 +61,7 @@ class BrokerIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerConfig:
+class BrokerConfig(CallerLimits):
     permission: int = 6
     """Read 4, write 2. Without write, only topics that want order are refused, so that clients of
     the others drain to other brokers first."""
@@ -145,20 +145,8 @@ class BrokerConfig:
 
     is_test: bool = False
     """This broker may be broken on purpose, by `aerobee chaos`."""
-    user_requests_max: int = 0
-    """Requests of one user in a second; 0: no limit, as for those below."""
-    user_bytes_max: int = 0
-    """Bytes of the requests of one user in a second."""
-    user_connections_max: int = 0
-    """Connections on which one user signs."""
-    address_requests_max: int = 0
-    """Requests from one address in a second."""
-    address_bytes_max: int = 0
-    """Bytes of the requests from one address in a second."""
-    address_connections_max: int = 0
-    """Connections from one address."""
     user_topics_max: int = 0
-    """Topics that one user has made; super users have no limit."""
+    """Topics that one user has made; super users have no limit. 0: nor has anybody."""
     group_requests_max: int = 0
     """Pulls and pops of one consumer group in a second."""
     group_bytes_max: int = 0

@@ -7,14 +7,14 @@ listening can be changed by a request.
 from dataclasses import dataclass
 
 from aerobee.model.setting import TRUTH, Setting, Whole
-from aerobee.service.access.config import CALLER_LIMIT_SETTINGS
+from aerobee.service.access.config import CALLER_LIMIT_SETTINGS, CallerLimits
 from aerobee.service.access.request_limits import LimitConfig
 
 HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class NameServerConfig:
+class NameServerConfig(CallerLimits):
     has_order_in_routes: bool = False
     """Routes carry the order configuration: producers then use exactly the queues that it names."""
     has_order_in_registrations: bool = True
@@ -36,18 +36,6 @@ class NameServerConfig:
     """How long that is, from the start."""
     scan_interval_ms: int = 5_000
     """How often brokers that fell silent are looked for. Longer: they are in routes for longer."""
-    user_requests_max: int = 0
-    """Requests of one user in a second; 0, here and below: no limit."""
-    user_bytes_max: int = 0
-    """Bytes of the requests of one user in a second."""
-    user_connections_max: int = 0
-    """Connections on which one user signs."""
-    address_requests_max: int = 0
-    """Requests from one address in a second."""
-    address_bytes_max: int = 0
-    """Bytes of the requests from one address in a second."""
-    address_connections_max: int = 0
-    """Connections from one address."""
 
     @property
     def limits(self) -> LimitConfig:

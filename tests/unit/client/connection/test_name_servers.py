@@ -6,10 +6,11 @@ import pytest
 from aerobee.client.connection.connections import Connections
 from aerobee.client.connection.name_servers import NameServers
 from aerobee.client.connection.request_dispatch import RequestDispatch
-from aerobee.errors import TopicNotFound, Unreachable
+from aerobee.errors import Retriable, TopicNotFound, Unreachable
 from aerobee.net.listener import bind, port_of
 from tests.client_kit import LocalCluster, with_cluster
 from tests.net_kit import Running, in_loop
+from tests.scripted_broker import ScriptedBroker
 
 
 def _nobody() -> str:
@@ -69,5 +70,32 @@ def test_what_a_connection_hints_at_is_said_before_the_usual() -> None:
         with pytest.raises(Unreachable) as caught:
             await NameServers(Connections(RequestDispatch().serve), (_nobody(),), 3).route("t")
         assert "aerobee up" in caught.value.hint
+
+    in_loop(test)
+
+
+def test_one_that_says_how_long_to_wait_is_asked_again_then() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as server:
+            server.busy = ["5", "1"]
+            lines = Connections(RequestDispatch().serve)
+            route, _ = await NameServers(lines, (server.address,), 60).route("t")
+            assert [queue.broker_name for queue in route.queues] == ["broker-a"]
+            assert server.looked_up == ["t"] * 3
+            await lines.close()
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize("wait", ["60001", "0", "soon", "-1", ""])
+def test_a_wait_beyond_the_time_limit_or_without_a_number_is_an_error_at_once(wait: str) -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as server:
+            server.busy = [wait]
+            lines = Connections(RequestDispatch().serve)
+            with pytest.raises(Retriable, match="FLOW_CONTROL"):
+                await NameServers(lines, (server.address,), 60).route("t")
+            assert server.looked_up == ["t"]
+            await lines.close()
 
     in_loop(test)

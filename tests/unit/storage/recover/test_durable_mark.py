@@ -15,16 +15,7 @@ from aerobee.sim.faults import PowerCut
 from aerobee.storage.recover.durable_mark import DurableMarkFile
 
 PATH = "store/durable_mark"
-SAMPLE = DurableMark(
-    flushed=0x0102030405060708,
-    dispatched=2,
-    queue_count=3,
-    unit_total=4,
-    index_count=5,
-    crc_from=6,
-    first_total=7,
-    confirmed=8,
-)
+SAMPLE = DurableMark(1, 2, 3, 4, 5, 6, 7, 8)
 
 
 def _mark(flushed: int) -> DurableMark:

@@ -7,9 +7,9 @@ C1. A request is counted once for each of its owners from `add` until `remove`; 
 
 from collections import Counter
 
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.response_codes import RETRY_AFTER, ResponseCode
 from aerobee.service.access.request_limits import WaitingLimits
-from aerobee.service.request import RETRY_AFTER, Answer, Request
+from aerobee.service.request import Answer, Request
 
 WAIT_MS = 1_000
 
